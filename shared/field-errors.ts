@@ -69,13 +69,13 @@ export function parseId<const Schema extends v.GenericSchema>(
   return parsed
 }
 
-type NamedRow = { readonly what: string; readonly id: string; readonly clientId: string }
-
 /** For an operator. Throws 404 without a row, and 409 for a row that a recount can repair. */
 export function requireRow<const Schema extends v.GenericSchema>(
   schema: Schema,
   item: unknown,
-  { what, id, clientId }: NamedRow,
+  what: string,
+  id: string,
+  clientId: string = id,
 ): v.InferOutput<Schema> {
   if (item === undefined) throw notFound(what)
   const row = ifValid(schema, item)

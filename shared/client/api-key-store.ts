@@ -154,7 +154,7 @@ export function apiKeyRow(key: ApiKey) {
 
 /**
  * Revokes a key; it is refused everywhere within 15 s (the authentication cache). Safe to repeat.
- * Throws 404 for an absent or another client's key, and 409 for one that cannot be read.
+ * Throws 404 for an absent or another client's key, and 409 for an unreadable key.
  */
 export async function revokeApiKey(
   deps: RecordDeps,
@@ -163,7 +163,7 @@ export async function revokeApiKey(
   const keyId = parseId(KeyIdSchema, id, 'api key')
   const item = await deps.table.get(apiKeyKey(keyId))
   if (item?.['clientId'] !== clientId) throw notFound('api key')
-  const before = requireRow(ApiKeySchema, item, { what: 'api key', id: keyId, clientId })
+  const before = requireRow(ApiKeySchema, item, 'api key', keyId, clientId)
   if (before.revokedAt !== undefined) return before
   const after: ApiKey = { ...before, revokedAt: deps.now() }
   const dtos = { before: toApiKeyDto(before), after: toApiKeyDto(after) }

@@ -38,10 +38,9 @@ export function requirePayable(clientId: ClientId): Step {
   return guard(clientKey(clientId), all(exists, absent('payoutHold')))
 }
 
-/** Reads a disabled client too. Throws 404, and 409 for a row that cannot be read. */
+/** Reads a disabled client too. Throws 404, and 409 for an unreadable row. */
 export async function requireClient(deps: TableDeps, clientId: ClientId): Promise<Client> {
-  const item = await deps.table.get(clientKey(clientId))
-  return requireRow(ClientSchema, item, { what: 'client', id: clientId, clientId })
+  return requireRow(ClientSchema, await deps.table.get(clientKey(clientId)), 'client', clientId)
 }
 
 /** For people: the index may miss a client, the register does not. */

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
-import { conflict, notFound } from '../errors.ts'
+import { notFound } from '../errors.ts'
+import { requireRow } from '../field-errors.ts'
 import { type ClientId, type SettlementId, SettlementIdSchema } from '../ids.ts'
 import { ifValid, readRows } from '../if-valid.ts'
 import { PositionSchema } from '../journal/entry-store.ts'
@@ -45,11 +46,9 @@ export async function findAnySettlement(
   const item = settlementId && (await deps.table.get(settlementKey(settlementId)))
   const isOther = clientId !== undefined && item?.['clientId'] !== clientId
   if (item === undefined || isOther) throw notFound('settlement')
-  if (clientId !== undefined) return v.parse(SettlementSchema, item)
-  const settlement = ifValid(SettlementSchema, item)
-  if (settlement) return settlement
-  const actionHint = `Run audit-ledger --client_id ${String(item['owner'])}, then recount-ledger.`
-  throw conflict(`the row of settlement ${id} cannot be read`, actionHint)
+  return clientId === undefined
+    ? requireRow(SettlementSchema, item, 'settlement', id, String(item['owner']))
+    : v.parse(SettlementSchema, item)
 }
 
 /** Newest period first (spec 4.6). */

@@ -52,8 +52,8 @@ export async function requireEndpointEver(deps: TableDeps, ids: EndpointIds): Pr
   return readableEndpoint(ids, await endpointItem(deps, ids))
 }
 
-function readableEndpoint({ clientId, endpointId: id }: EndpointIds, item: Item | undefined) {
-  return requireRow(EndpointSchema, item, { what: 'endpoint', id, clientId })
+function readableEndpoint({ clientId, endpointId }: EndpointIds, item: Item | undefined) {
+  return requireRow(EndpointSchema, item, 'endpoint', endpointId, clientId)
 }
 
 /**

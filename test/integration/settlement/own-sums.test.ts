@@ -177,7 +177,7 @@ it.each([recreditAction, returnAction])(
     await alter(deps, settlementKey(settlement.settlementId), { net_minor: 'much' })
     const before = deps.stored.items()
 
-    const action_hint = `Run audit-ledger --client_id ${settlement.clientId}, then recount-ledger.`
+    const action_hint = `Run recount-ledger --client_id ${settlement.clientId}.`
     const refusal = { status: 409, body: { action_hint } }
     expect(await giveAgain(deps, action, settlement)).toMatchObject(refusal)
     expect(deps.stored.items()).toStrictEqual(before)
