@@ -81,11 +81,9 @@ export async function readEventFeed(
   }
 }
 
-type FeedQuery = { readonly clientId: ClientId; readonly limit: number }
-
 async function readSettlingPositions(
   deps: StoreDeps,
-  query: FeedQuery,
+  query: Omit<FeedRequest, 'from'>,
   { settled, young }: FeedCursor,
   heldBack: Timestamp,
 ) {

@@ -210,9 +210,8 @@ export async function redeliverOwnSince(
   const result = await redeliverSince(deps, endpoint, request, (_, steps) =>
     deps.table.transact(steps),
   )
-  const { endpointId } = endpoint
   deps.log.info('delivery.redelivered', {
-    endpoint_id: endpointId,
+    endpoint_id: endpoint.endpointId,
     client_id: clientId,
     deliveries: result.count,
   })

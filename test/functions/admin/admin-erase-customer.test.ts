@@ -50,7 +50,7 @@ describe('erase-customer', () => {
     expect((await auditLedger(deps, client.clientId)).differences).toStrictEqual([])
   })
 
-  it('fails at an event that cannot be read, because its bytes may name the customer, and erases the others of a reference', async () => {
+  it('fails at an unreadable event, which may name the customer, and erases the others of a reference', async () => {
     const { deps, client, payment, erase, storedPayment } = await aPaidCustomer()
     const { payment: other } = await creditedPayment(deps, client, FIELDS)
     const key = eventKey(subjectOfPayment(payment.paymentId), 'payment.succeeded')

@@ -5,6 +5,8 @@ import type { Client } from '../../../shared/client/client.ts'
 import type { EndpointId } from '../../../shared/ids.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { endpointKey } from '../../../shared/table/keys.ts'
+import { addMs } from '../../../shared/time.ts'
+import { readsOfPage } from '../../../shared/webhook/delivery/announce.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { liveEndpoints } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import {
@@ -219,6 +221,18 @@ describe('the endpoints of a client (spec 2.4, 6.1, 6.2, 6.4)', () => {
   }
   const registered = async (deps: TestDeps, clientId: string, payload: object) =>
     Object((await register(deps, clientId, payload)).body) as Record<string, string>
+
+  it('are read once for a page, for half of the time that the read is fresh', async ({
+    deps,
+    delivery: { clientId },
+  }) => {
+    const endpointsOf = readsOfPage(deps)
+    const now = deps.now()
+    const read = endpointsOf(clientId, now)
+
+    expect(endpointsOf(clientId, addMs(now, 2_499))).toBe(read)
+    expect(endpointsOf(clientId, addMs(now, 2_500))).not.toBe(read)
+  })
 
   it('get only the events of their list, or all with `*`', async () => {
     const { deps, client, clientId } = await withClient()
