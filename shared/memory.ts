@@ -8,8 +8,6 @@ export interface Memory {
   syncWokenAt?: Timestamp
   callsAreShort?: Cached
   providerPauses?: (Cached & { readonly pauses: Readonly<Record<string, unknown>> }) | undefined
-  /** The bytes of events, by payment and name. */
-  eventBodies?: Map<string, Cached & { readonly reading: Promise<string | undefined> }>
 }
 
 /** A value that was read at `from`, and is read again after `until`. */

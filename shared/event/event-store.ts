@@ -1,10 +1,8 @@
-import type { Deps, StoreDeps } from '../deps.ts'
-import { isFresh } from '../memory.ts'
-import type { Item } from '../table/attributes.ts'
+import type { TableDeps } from '../deps.ts'
 import { deflateText, inflateText } from '../table/deflated-text.ts'
 import { eventKey } from '../table/keys.ts'
 import { exists, guard, isNew, put, type Step } from '../table/step.ts'
-import { addMs, expiresAfter, SECOND_MS } from '../time.ts'
+import { expiresAfter } from '../time.ts'
 import { type Event, isBodyOf, RETENTION } from './event.ts'
 
 /**
@@ -48,31 +46,17 @@ type SoughtBody = NamedEvent & {
 }
 
 /**
- * An event's deliveries run at about the same time, so a function keeps its bytes for ten seconds.
- * Only an erasure changes them, and is refused while a delivery is in progress; a later delivery
- * reads them anew. Undefined if the event is missing, or its bytes cannot be read or name another
- * client.
+ * Only an erasure changes the bytes, and is refused while a delivery is in progress. Undefined if
+ * the event is missing, or its bytes cannot be read or name another client.
  */
 export async function findEventBody(
-  deps: StoreDeps & Pick<Deps, 'memory'>,
-  event: SoughtBody,
+  deps: TableDeps,
+  { subject, name, clientId, isLate }: SoughtBody,
 ): Promise<string | undefined> {
-  const key = eventKey(event.subject, event.name)
-  if (event.isLate) return bodyIn(await deps.table.get(key, ['body']), event)
-  const cacheKey = `${key.pk} ${key.sk} ${event.clientId}`
-  const bodies = (deps.memory.eventBodies ??= new Map())
-  const cached = bodies.get(cacheKey)
-  const now = deps.now()
-  if (cached && isFresh(cached, now)) return cached.reading
-  const reading = deps.table.getFields(key, ['body']).then((item) => bodyIn(item, event))
-  if (bodies.size >= 100) bodies.clear()
-  bodies.set(cacheKey, { reading, from: now, until: addMs(now, 10 * SECOND_MS) })
-  const forget = () => void (bodies.get(cacheKey)?.reading === reading && bodies.delete(cacheKey))
-  reading.then((body) => body ?? forget(), forget)
-  return reading
-}
-
-function bodyIn(item: Item | undefined, { clientId }: SoughtBody) {
+  const key = eventKey(subject, name)
+  const item = isLate
+    ? await deps.table.get(key, ['body'])
+    : await deps.table.getFields(key, ['body'])
   const body = inflateText(item?.['body'])
   return body !== undefined && isBodyOf(clientId, body) ? body : undefined
 }

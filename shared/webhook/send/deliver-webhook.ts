@@ -32,7 +32,7 @@ import {
 import { webhookHeaders } from './webhook-headers.ts'
 
 type DeliverDeps = AttemptResultDeps &
-  Pick<Deps, 'sealer' | 'sendWebhook' | 'newId' | 'realNowMs' | 'monotonicMs' | 'memory'>
+  Pick<Deps, 'sealer' | 'sendWebhook' | 'newId' | 'realNowMs' | 'monotonicMs'>
 
 /** Longer than an attempt can take: an expired claim belongs to a worker that died. */
 const CLAIM_MS = 15 * SECOND_MS

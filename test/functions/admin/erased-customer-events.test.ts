@@ -16,8 +16,7 @@ import { CUSTOMER } from './paid-customer.ts'
 
 /*
  * Goal: after an erasure is answered, no webhook has the customer. Method: an event is delivered,
- * its customer is erased, and the event is sent again, by the same environment and within the ten
- * seconds that it keeps an event's bytes.
+ * its customer is erased, and the event is sent again, though an eventual read shows it as before.
  */
 
 async function anErasedCustomer() {

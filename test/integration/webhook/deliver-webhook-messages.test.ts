@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest'
 import { RETENTION } from '../../../shared/event/event.ts'
-import { findEventBody } from '../../../shared/event/event-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { deflateText } from '../../../shared/table/deflated-text.ts'
 import { deliveryKey, endpointKey, eventKey, testDeliveryKey } from '../../../shared/table/keys.ts'
@@ -12,13 +11,7 @@ import { sendTestEvent } from '../../../shared/webhook/delivery/send-test-event.
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { changeEndpoint, markDeleted } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import {
-  interceptTable,
-  recordTable,
-  type TableCall,
-  type TestDeps,
-  testDeps,
-} from '../../support/test-deps.ts'
+import { recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
   anEvent,
   attemptRows,
@@ -31,7 +24,6 @@ import {
   rowOf,
   storedDelivery,
   storedEndpoint,
-  storedEvent,
 } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
 
@@ -171,35 +163,6 @@ describe('deliver-webhook: a missing endpoint, secret or event', () => {
 
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'skipped', attempts: 1 })
     expect(deps.webhooks).toStrictEqual([])
-  })
-
-  it('reads the bytes of an event once in ten seconds, and again after a failed read', async ({
-    deps,
-    event,
-  }) => {
-    const reads: TableCall[] = []
-    const failing = interceptTable(deps, {
-      before: (call) => {
-        if (reads.push(call) === 1) throw new Error('throttled')
-      },
-    })
-    const find = ({ subject, name, clientId } = event) =>
-      findEventBody(failing, { subject, name, clientId, isLate: false })
-
-    const failures = await Promise.allSettled([find(), find()])
-    const otherEvent = await storedEvent(deps)
-    const results = []
-    for (const [seconds, wantedEvent] of [[0], [0, otherEvent], [9.999], [0.001]] as const) {
-      deps.clock.advance(seconds)
-      results.push([
-        ...new Set(await Promise.all([find(wantedEvent), find(wantedEvent)])),
-        reads.length,
-      ])
-    }
-
-    expect(failures.map(({ status }) => status)).toStrictEqual(['rejected', 'rejected'])
-    const { body } = event
-    expect(results.flat()).toStrictEqual([body, 2, otherEvent.body, 3, body, 3, body, 4])
   })
 })
 
