@@ -1,5 +1,5 @@
 import type { Deps, TableDeps } from '../../deps.ts'
-import { notFound, refused } from '../../errors.ts'
+import { invalid, notFound, refused } from '../../errors.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
 import { eventCursorOf, readEventCursor } from '../../event/event-cursor.ts'
 import { findEvents, listEventPositions } from '../../event/read-events.ts'
@@ -74,6 +74,7 @@ async function requireRound(
   if (outcome === 'in progress') {
     throw refused('the delivery is in progress', 'Wait for its remaining attempts.')
   }
+  if (outcome === 'no event') throw invalid('the event is no longer kept')
   if (outcome !== 'no round left') return outcome
   const hint = 'Correct the endpoint, and redeliver after 00:00 UTC.'
   throw refused(`${ROUNDS_A_DAY} rounds of the delivery began today`, hint)
@@ -189,7 +190,7 @@ async function redeliverSince(
       ? await beginRound(deps, delivery, endpoint, write)
       : await deliverMissingEvent(deps, event, endpoint, write)
     if (outcome === 'no round left') passedOver += 1
-    else if (outcome !== 'in progress') count += 1
+    else if (typeof outcome === 'object') count += 1
   }
   const lastPosition = positions.length > EVENTS_PER_CALL ? page.at(-1) : undefined
   return { count, passedOver, next: lastPosition && eventCursorOf(lastPosition) }

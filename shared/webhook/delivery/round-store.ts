@@ -1,5 +1,5 @@
 import type { Deps, StoreDeps } from '../../deps.ts'
-import { assertInvariant, invalid } from '../../errors.ts'
+import { assertInvariant } from '../../errors.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
 import { deliveryKey, eventKey } from '../../table/keys.ts'
 import { above, all, equals, type Step, unchanged, update, updateFields } from '../../table/step.ts'
@@ -48,9 +48,7 @@ export async function beginRound(
   const event = subject && (await keepEvent(deps, { subject, name, firedAt }))
   const now = deps.now()
   const outcome = await write(delivery, { delivery: startRound(delivery, now), event })
-  if (!outcome.applied && outcome.refusedBy === 'event')
-    throw invalid('the event is no longer kept')
-  if (!outcome.applied) return 'in progress'
+  if (!outcome.applied) return outcome.refusedBy === 'event' ? 'no event' : 'in progress'
   await sendDeliveryMessages(deps, [{ delivery, lane: laneOf(endpoint) }])
   return {
     ...delivery,
