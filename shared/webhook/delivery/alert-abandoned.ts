@@ -83,8 +83,9 @@ async function publishAlert(
   const at = alertDueAt(endpoint, deps.now(), 1)
   if (endpoint && !(await deps.table.write(moveMark(endpoint, 'lastAlertAt', at))).applied)
     return false
-  const deliveries = await unreportedOf(deps, delivery)
+  let deliveries: readonly Delivery[]
   try {
+    deliveries = await unreportedOf(deps, delivery)
     await deps.alerts.publish(alertOf(delivery, deliveries))
   } catch (cause) {
     deps.log.error('alert.failed', { endpoint_id: delivery.endpointId }, cause)

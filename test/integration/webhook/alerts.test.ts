@@ -27,7 +27,13 @@ import {
 } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, memoryDeps, storeRaw, type TestDeps } from '../../support/test-deps.ts'
+import {
+  beforeFirst,
+  failingOn,
+  memoryDeps,
+  storeRaw,
+  type TestDeps,
+} from '../../support/test-deps.ts'
 import {
   ABANDONED,
   anEvent,
@@ -178,6 +184,14 @@ describe('alerts about one endpoint', () => {
     await runDueAlerts(deps)
 
     expect(namedIds()).toStrictEqual([idsOf(deliveries)])
+  })
+
+  it('are tried again in the next run after a read that failed', async () => {
+    const { deps, check } = await world()
+    await expect(check(failingOn(deps, 'query', 'before'))).rejects.toThrow()
+    deps.clock.advance(60)
+
+    expect(await check()).toBe(true)
   })
 
   it('do not undo the claim of another worker when they fail', async () => {
