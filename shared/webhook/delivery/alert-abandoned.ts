@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { mapInChunks } from '../../chunks.ts'
 import type { Alert, Deps, StoreDeps } from '../../deps.ts'
 import { GatewayError } from '../../errors.ts'
@@ -57,9 +58,13 @@ export async function checkAbandonedDelivery(
   return false
 }
 
-/** Deliveries of an endpoint that cannot be read are reported without a mark. */
-async function endpointOf(deps: AlertDeps, delivery: Delivery) {
-  return ifValid(EndpointSchema, await endpointItem(deps, delivery))
+const Marks = v.pick(EndpointSchema, ['deletedAt', 'lastAlertAt'])
+
+/** No other field matters. An endpoint without these is reported without a mark. */
+async function endpointOf(deps: AlertDeps, { clientId, endpointId }: Delivery) {
+  const ids = { clientId, endpointId }
+  const marks = ifValid(Marks, await endpointItem(deps, ids))
+  return marks && { ...marks, ...ids }
 }
 
 function needsAlert({ status, dueAt }: Delivery): boolean {
@@ -76,7 +81,7 @@ function needsAlert({ status, dueAt }: Delivery): boolean {
 async function publishAlert(
   deps: AlertDeps,
   delivery: Delivery,
-  endpoint: Endpoint | undefined,
+  endpoint: Awaited<ReturnType<typeof endpointOf>>,
   endEach: (reported: Delivery) => Step,
 ): Promise<boolean> {
   // Always later than the last alert: no two workers can both claim it.

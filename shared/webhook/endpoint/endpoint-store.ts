@@ -161,7 +161,7 @@ export function restoreEndpoint(endpoint: Endpoint, { enabled, eventTypes }: Ite
 
 /** Changes deleted endpoints too. Refused when the mark has changed after the read. */
 export function moveMark(
-  endpoint: Endpoint,
+  endpoint: EndpointIds & Pick<Endpoint, 'deletedAt' | 'slowSince' | 'lastAlertAt'>,
   mark: 'slowSince' | 'lastAlertAt',
   time: Timestamp | undefined,
 ): Step {

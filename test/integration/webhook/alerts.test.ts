@@ -26,7 +26,7 @@ import {
   moveMark,
 } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { alter } from '../../support/tampering.ts'
 import {
   beforeFirst,
   failingOn,
@@ -218,20 +218,18 @@ describe('alerts about one endpoint', () => {
     expect(deps.published).toHaveLength(2)
   })
 
-  it('name the deliveries of an endpoint that was deleted meanwhile, once', async () => {
+  it.each<[string, (deps: TestDeps, endpoint: Endpoint) => Promise<unknown>]>([
+    [
+      'was deleted meanwhile',
+      ({ now, table }, endpoint) => table.transact(markDeleted(endpoint, now())),
+    ],
+    ['cannot be read', (deps, endpoint) => alter(deps, endpointKey(endpoint), { url: 1 })],
+  ])('name the deliveries of an endpoint that %s, once', async (_, change) => {
     const { deps, endpoint, deliveries, namedIds } = await world(2)
-    await deps.table.transact(markDeleted(endpoint, deps.now()))
+    await change(deps, endpoint)
 
     await runDueAlerts(deps)
 
-    expect(namedIds()).toStrictEqual([idsOf(deliveries)])
-  })
-
-  it('are sent also when the endpoint cannot be read', async () => {
-    const { deps, endpoint, check, deliveries, namedIds } = await world(2)
-    await putRaw(deps, { ...(await rawItem(deps, endpointKey(endpoint))), url: 1 })
-
-    expect(await check()).toBe(true)
     expect(namedIds()).toStrictEqual([idsOf(deliveries)])
   })
 
