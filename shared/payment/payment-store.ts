@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import { notFound } from '../errors.ts'
-import { parseId } from '../field-errors.ts'
+import { parseId, requireRow } from '../field-errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdFor } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { MinorSchema } from '../money.ts'
@@ -176,10 +176,7 @@ function mayBecome(status: PaymentStatus) {
   return status === 'cancelled' ? all(isPending, absent('expiryStartedAt')) : isPending
 }
 
-/**
- * Throws the same 404 for an absent, malformed or invisible payment, and for one of another client
- * (spec 4.3), whatever client its row names.
- */
+/** Throws the same 404 for an absent, malformed, invisible or other client's payment (spec 4.3). */
 export async function findPayment(
   deps: TableDeps,
   clientId: ClientId,
@@ -202,7 +199,7 @@ export function isForeign({
   return paymentIdFor(clientId, keyDigest) !== paymentId
 }
 
-/** The payment of an id, also in creation; of any client unless a client is named. Throws 404. */
+/** Also in creation; of any client unless one is named. Throws 404; 409 for an unreadable row. */
 export async function findAnyPayment(
   deps: TableDeps,
   id: string,
@@ -210,8 +207,9 @@ export async function findAnyPayment(
 ): Promise<StoredPayment> {
   const item = await deps.table.get(paymentKey(parseId(PaymentIdSchema, id, 'payment')))
   // A row that cannot be read must not show that it exists.
-  const isOther = clientId !== undefined && (item?.['owner'] ?? item?.['clientId']) !== clientId
-  if (item === undefined || isOther) throw notFound('payment')
+  const owner = String(item?.['owner'] ?? item?.['clientId'])
+  if (clientId === undefined) return requireRow(StoredPaymentSchema, item, 'payment', id, owner)
+  if (owner !== clientId) throw notFound('payment')
   return v.parse(StoredPaymentSchema, item)
 }
 

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
 import { handler as findPayments } from '../../../functions/admin/find-payments.ts'
 import { handler as getClient } from '../../../functions/admin/get-client.ts'
+import { handler as getPayment } from '../../../functions/admin/get-payment.ts'
 import { handler as listApiKeys } from '../../../functions/admin/list-api-keys.ts'
 import { handler as listClients } from '../../../functions/admin/list-clients.ts'
 import { handler as revokeApiKey } from '../../../functions/admin/revoke-api-key.ts'
@@ -50,7 +51,7 @@ it('an unreadable merchant and key are named by their lists, and refuse an actio
 })
 
 it.each(['amount', 'reference', 'account', 'request'] as const)(
-  'find-payments by %s names a payment that cannot be read, and erase-customer leaves it',
+  'find-payments by %s names a payment that cannot be read, erase-customer leaves it, and get-payment refuses it',
   async (by) => {
     const deps = memoryDeps()
     const client = await aStoredClient(deps)
@@ -72,6 +73,11 @@ it.each(['amount', 'reference', 'account', 'request'] as const)(
     const erasure = { operator: 'ayu', ...search.reference }
     expect(await invokeAdmin(eraseCustomer, deps, erasure)).toMatchObject({
       body: { erased: [], left: [{ payment_id: id }], complete: false },
+    })
+    const action_hint = `Run recount-ledger --client_id ${client_id}.`
+    expect(await invokeAdmin(getPayment, deps, { payment_id: id })).toMatchObject({
+      status: 409,
+      body: { action_hint },
     })
   },
 )
