@@ -28,7 +28,7 @@ export const ALERT_EVERY_MS = 15 * MINUTE_MS
 const RETRY_MS = 30 * SECOND_MS
 /** Due work publishes the alert within a minute, once the topic works. */
 const RETRY_AFTER_SECONDS = 60
-/** Rows that are read for one alert at most. The next has more. */
+/** Rows that are read for one alert at most. The endpoint's next alert has more. */
 const MAX_READ = 5_000
 const MAX_NAMED = 500
 const WRITES_AT_A_TIME = 25
@@ -76,7 +76,7 @@ function needsAlert({ status, dueAt }: Delivery): boolean {
  * 11), test deliveries apart. False when another worker has just moved the endpoint's
  * `last_alert_at` and reports these deliveries. Rows are marked after the alert: if the worker dies
  * between, the next worker reports them again. Throws 429 when the alert cannot be published: a
- * round would take its place in the row, and waits.
+ * round would take the alert's place in the row, so the round waits for the alert.
  */
 async function publishAlert(
   deps: AlertDeps,
@@ -122,7 +122,7 @@ async function unreportedOf(deps: AlertDeps, delivery: Delivery): Promise<readon
     [{ between: [createdAt, END_OF_TIME] }, false],
     [{ atMost: createdAt }, true],
   ] as const) {
-    const list = { index: 'by-status', partition, range, newestFirst, limit: 500 } as const
+    const list = { index: 'by-status' as const, partition, range, newestFirst, limit: 500 }
     for await (const { items } of queryPages(deps, list)) {
       const rows = items.flatMap(listKeyIn).filter((row) => row.isTest === isTest)
       for (const one of (await findDeliveries(deps, rows)).filter(needsAlert))
