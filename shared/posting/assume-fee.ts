@@ -229,10 +229,15 @@ export async function requireRows(
   return answer
 }
 
-/** Also by a status that no document names. */
-function givesBack({ type, status, currency, isForeignNet }: ProviderTransaction): boolean {
-  const isMoney = type === 'return' && currency === 'IDR' && !isForeignNet
-  return isMoney && status !== 'failed' && status !== 'reversed'
+/** Also by a type or a status that no document names. */
+function givesBack(row: ProviderTransaction): boolean {
+  const { type, status, providerMinor } = row
+  const isBack = type === 'return' || (type === 'unknown' && providerMinor < 0)
+  return isBack && !isForeignMoney(row) && status !== 'failed' && status !== 'reversed'
+}
+
+export function isForeignMoney({ currency, isForeignNet }: ProviderTransaction): boolean {
+  return currency !== 'IDR' || isForeignNet === true
 }
 
 /** Throws 502 without an answer, and if a row cannot be read: it may give the money back. */

@@ -95,16 +95,22 @@ it('our bank refunds no payment whose void refund stands', async ({ deps, credit
   await expect(refundByBank(deps, credited)).rejects.toMatchObject(STANDS_AGAIN)
 })
 
-it.for(['success', 'unknown', 'unreadable'] as const)(
+it.for(['success', 'unknown', 'of no known type', 'unreadable'] as const)(
   'our bank refunds no payment whose refund names it by its reference alone: %s',
-  async (status, { deps, rows, credited, sync }) => {
+  async (form, { deps, rows, credited, sync }) => {
     await sync(rowNow(deps, credited))
     const ids = { providerPaymentId: '', reference: credited.reference }
-    const isUnreadable = status === 'unreadable'
+    const isUnreadable = form === 'unreadable'
     const value = { transactions: [], hasMore: false, unreadableIds: ['txn_1'] }
     if (isUnreadable)
       deps.provider.script('listTransactions', async () => ({ kind: 'found', value }))
-    else rows.push(settledRow(ids, deps.now(), { ...refundFields, status }))
+    else
+      rows.push(
+        settledRow(ids, deps.now(), {
+          ...refundFields,
+          ...(form === 'of no known type' ? { type: 'unknown' } : { status: form }),
+        }),
+      )
 
     await expect(refundByBank(deps, credited)).rejects.toMatchObject({
       code: isUnreadable ? 'server_error' : 'conflict',
