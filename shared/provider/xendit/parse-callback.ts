@@ -73,7 +73,8 @@ const DisputeFields = v.object({
 
 function parseDispute(body: v.InferOutput<typeof CallbackSchema>): DisputeNews {
   // The fields stand beside `event` in the published examples, and under `data` in one of them.
-  const said = v.parse(DisputeFields, { ...body, ...Object(body['data']) })
+  const data = Object.entries(Object(body['data'])).filter(([, value]) => value !== null)
+  const said = v.parse(DisputeFields, { ...body, ...Object.fromEntries(data) })
   const initial = said.amount?.initial
   const state = DISPUTE_STATES.find((one) => body.event === `dispute.${one}`)
   const isInIdr = said.currency === 'IDR' && typeof initial === 'number'
