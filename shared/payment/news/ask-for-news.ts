@@ -18,8 +18,10 @@ export type ProviderNews = Pick<
 > & {
   /** A capture. It takes precedence over every status. */
   readonly capture: ProviderPayment | undefined
-  /** Undefined when only the capture was asked for, or must be asked for again. */
+  /** Undefined when only the capture was asked for. */
   readonly requestStatus: ProviderRequestStatus | undefined
+  /** The capture that is named may be shown a moment later: until then its request ends nothing. */
+  readonly isAwaited?: boolean
 }
 
 export type NewsAnswer =
@@ -66,10 +68,9 @@ export async function askForNews(
   if (latest?.status === 'captured') return newsOf(latest, { ...request, requestStatus })
   if (latest?.status === 'succeeded' || requestStatus === 'succeeded') return { kind: 'not_shown' }
   const failureReason = request.failureReason ?? latest?.failureReason
-  const news = { ...request, failureReason, requestStatus, capture: undefined }
-  // The capture that is named may be shown a moment later: until then its request ends nothing.
   const isAwaited = subject.providerPaymentId !== undefined && (asked?.status ?? 'open') === 'open'
-  return { kind: 'news', news: isAwaited ? { ...news, requestStatus: undefined } : news }
+  const news = { ...request, failureReason, requestStatus, isAwaited, capture: undefined }
+  return { kind: 'news', news }
 }
 
 /** The capture itself names its payment, whatever request led to it. */

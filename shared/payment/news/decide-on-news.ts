@@ -39,7 +39,7 @@ export function decideOnNews(
   if (capture) return decideOnCapture(payment, capture, now)
   if (status === 'unknown') return payment ? { do: 'note', payment } : NOTHING
   // A foreign one's end would inform the merchant of the changed row.
-  if (payment?.status !== 'pending' || isForeign(payment)) return NOTHING
+  if (news.isAwaited || payment?.status !== 'pending' || isForeign(payment)) return NOTHING
   if (paymentRequestId !== payment.paymentRequestId) return NOTHING
   switch (status) {
     case 'failed':

@@ -51,22 +51,14 @@ async function lostPush(waitedSeconds = 60) {
       captured = 0,
       requestStatus: ProviderRequestStatus = 'open',
     ) => {
-      const payment = {
-        providerPaymentId,
-        paymentRequestId,
-        reference: rowReference,
-        currency: 'IDR',
-        status,
-      }
+      const ids = { paymentRequestId, reference: rowReference }
+      const payment = { ...ids, providerPaymentId, currency: 'IDR', status }
       deps.provider.payments.set(providerPaymentId, { ...payment, capturedMinor: minor(captured) })
-      const request = {
-        reference: rowReference,
-        status: requestStatus,
-        latestPaymentId: providerPaymentId,
-      }
       deps.provider.requests.set(paymentRequestId, {
         ...deps.provider.requestOf(paymentRequestId),
-        ...request,
+        ...ids,
+        status: requestStatus,
+        latestPaymentId: providerPaymentId,
       })
     },
     expectSecondPush: async () => {
@@ -90,14 +82,15 @@ describe('an idempotency key whose pushes have ended (design section 4, Create)'
     ['pending', 'expired'],
     ['pending', 'cancelled'],
     ['unknown', 'failed'],
+    ['pending', 'expired', ' while its payment is open', 'open'],
     ['reversed', undefined, ', with a refund of no effect'],
   ] as const)(
     'can be used again when its row is %s and its request has %s%s',
-    async (...[status, requestStatus, hasRefund]) => {
+    async (...[status, requestStatus, more, paymentStatus = 'failed' as const]) => {
       const { row, listRows, report, expectSecondPush } = await lostPush()
       const pushRow = row(status)
-      if (requestStatus) report(pushRow, 'failed', 0, requestStatus)
-      listRows(hasRefund ? [pushRow, row('success', { type: 'return' })] : [pushRow])
+      if (requestStatus) report(pushRow, paymentStatus, 0, requestStatus)
+      listRows(more && !requestStatus ? [pushRow, row('success', { type: 'return' })] : [pushRow])
 
       await expectSecondPush()
     },

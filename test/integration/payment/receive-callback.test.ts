@@ -56,28 +56,23 @@ describe('a callback about a capture that the provider does not show yet', () =>
     expect(await reread()).toMatchObject({ status: 'pending' })
   })
 
-  it('makes a terminal payment not due; a repeated callback puts the money into suspense', async () => {
-    const {
-      deps,
-      payment,
-      providerPaymentId,
-      request,
-      notify,
-      showMoney,
-      receivePaid,
-      reread,
-      suspenseOf,
-    } = await aHiddenPayment()
+  it('makes a terminal payment not due; an unknown state of it is noted, and its money is held', async () => {
+    const hidden = await aHiddenPayment()
+    const { deps, payment, providerPaymentId, request, receivePaid, suspenseOf } = hidden
     const paidRequest = request()
     request({ status: 'expired' })
-    await notify()
+    await hidden.notify()
+    request({ status: 'unknown', latestPaymentId: undefined })
+    expect(await receivePaid()).toBe('applied')
+    const noted = await suspenseOf(`${payment.paymentId}#state_unknown`)
+    expect(noted).toMatchObject({ status: 'open' })
     request(paidRequest)
 
     expect(await receivePaid()).toBe('ask_again')
 
-    expect(await reread()).toMatchObject({ status: 'expired' })
+    expect(await hidden.reread()).toMatchObject({ status: 'expired' })
     expect(await dueAtOf(deps, 'payment', payment.paymentId)).toBeUndefined()
-    showMoney()
+    hidden.showMoney()
     expect(await receivePaid()).toBe('applied')
     expect(await suspenseOf(providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
   })
