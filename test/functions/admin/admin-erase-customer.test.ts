@@ -165,10 +165,7 @@ describe('erase-customer', () => {
     const erase = (ownDeps: TestDeps, { paymentId } = creating) =>
       invokeAdmin(eraseCustomer, ownDeps, { operator: 'ayu', payment_id: paymentId })
 
-    const refusal = {
-      status: 422,
-      body: { message: expect.stringContaining('being created') as unknown },
-    }
+    const refusal = { status: 422, body: { message: expect.stringContaining('being created') } }
     expect(await erase(deps)).toMatchObject(refusal)
     deps.clock.advance(60)
     expect(await erase(deps)).toMatchObject({

@@ -154,7 +154,7 @@ describe('payout-file (design section 15)', () => {
     ])
     const entered = `Settlement ${settlementId} entered payout batch 1 while its figures grew`
     expect(deps.published.filter(({ kind }) => kind === 'payout.changed')).toMatchObject([
-      { subject: settlementId, message: expect.stringContaining(entered) as unknown },
+      { subject: settlementId, message: expect.stringContaining(entered) },
     ])
     await cancel(deps, 1)
     expect((await fileOf(deps)).leftOut).toMatchObject([

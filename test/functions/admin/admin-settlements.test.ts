@@ -92,7 +92,7 @@ it.each<[object, string, RegExp]>([
 ])('list-settlements refuses %j with a reason', async (input, field, reason) => {
   const { status, body } = await listReply(memoryDeps(), { status: 'recorded', ...input })
 
-  const field_errors = { [field]: [expect.stringMatching(reason) as unknown] }
+  const field_errors = { [field]: [expect.stringMatching(reason)] }
   expect([status, body]).toMatchObject([422, { code: 'validation', field_errors }])
 })
 

@@ -116,7 +116,7 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
 
       const answer = await ask('cancelPayment', { id })
 
-      const refusal = { message: expect.stringContaining('unchanged') as unknown, code }
+      const refusal = { message: expect.stringContaining('unchanged'), code }
       expect([answer.status, answer.body]).toStrictEqual([502, refusal])
       expect((await ask('getPayment', { id })).body).toStrictEqual(body)
       const finding = await findSuspense(deps, `${id}#not_found_upstream`)

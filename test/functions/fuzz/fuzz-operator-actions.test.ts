@@ -165,7 +165,7 @@ describe('every operator action with any payload', () => {
         const { status, body } = await ask(payload)
 
         expect([field, payload, status]).toStrictEqual([field, payload, 422])
-        const field_errors = { [field]: [reasons.get(field) ?? (expect.any(String) as unknown)] }
+        const field_errors = { [field]: [reasons.get(field) ?? expect.any(String)] }
         expect(body).toMatchObject({ field_errors, action_hint: expect.any(String) })
         expect(deps.lines.splice(0)).toMatchObject([{ code: 'operator.refused' }])
       }

@@ -101,7 +101,7 @@ describe('an acceptance', () => {
     if (hasHead) await deps.table.write(put(auditHeadKey(subject), { ...head }, isNew))
 
     await expect(payOut(deps, settlement)).rejects.toMatchObject({
-      message: expect.stringContaining('do not balance') as unknown,
+      message: expect.stringContaining('do not balance'),
     })
     const found = (await auditLedger(deps, clientId)).differences.filter(({ id }) => id === subject)
     expect(found).not.toStrictEqual([])

@@ -119,7 +119,7 @@ it('a long audit takes several runs, each of which continues after the previous 
 
   const runs = await runAudit(deps, (auditId) => auditClient(small, client.clientId, auditId))
 
-  const body = { client_id: client.clientId, audit_id: expect.any(String) as unknown }
+  const body = { client_id: client.clientId, audit_id: expect.any(String) }
   const nextMessage = { queue: 'audits', message: { body } }
   expect(runs).toBeGreaterThan(2)
   expect(deps.sent.slice(sent)).toMatchObject(Array.from({ length: runs - 1 }, () => nextMessage))

@@ -57,7 +57,7 @@ const INTACT_TRAIL = { balanced: true, found: [] }
 function brokenTrailOf(subject: string) {
   return {
     balanced: false,
-    found: expect.arrayContaining([['audit_record', subject, expect.any(String)]]) as unknown,
+    found: expect.arrayContaining([['audit_record', subject, expect.any(String)]]),
   }
 }
 
@@ -120,7 +120,7 @@ describe('the audit trail', () => {
 
     const { differences } = await auditLedger(deps, clientId)
 
-    const found = expect.stringMatching(/^sha256 [0-9a-f]{64}$/) as unknown
+    const found = expect.stringMatching(/^sha256 [0-9a-f]{64}$/)
     expect(differences).toStrictEqual([
       { what: 'client.bank', id: clientId, expected: 'as derived', found },
       { what: 'client.name', id: clientId, expected: 'two', found: 'three' },
@@ -145,7 +145,7 @@ describe('the audit trail', () => {
     await putRaw(deps, extra)
     expect((await auditNow()).found).toContainEqual(['audit_record', clientId, '1 unreadable'])
     await erase(deps, auditHeadKey(clientId))
-    const problem = expect.stringContaining('the head does not name record 5') as unknown
+    const problem = expect.stringContaining('the head does not name record 5')
     expect((await auditNow()).found).toContainEqual(['audit_record', clientId, problem])
   })
 
@@ -155,7 +155,7 @@ describe('the audit trail', () => {
     await alter(deps, key ?? auditHeadKey(''), { operator: 'other-operator' })
     const brokenTrail = {
       balanced: false,
-      found: [['audit_record', paymentId, expect.stringContaining('record 1') as unknown]],
+      found: [['audit_record', paymentId, expect.stringContaining('record 1')]],
     }
 
     expect(await auditNow()).toStrictEqual(brokenTrail)

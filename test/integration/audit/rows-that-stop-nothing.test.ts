@@ -256,7 +256,7 @@ describe('a batch', () => {
     const { batch } = await fileOf(deps)
     const cancel = batch?.number ?? 0
     await alter(deps, batchKey(cancel), { number: 'x' })
-    const message = expect.stringContaining('needs an approval') as unknown
+    const message = expect.stringContaining('needs an approval')
     const answer = await askForFile(deps, { cancel, notes: 'lost' })
     expect(answer).toMatchObject({ status: 422, body: { message } })
   })

@@ -109,7 +109,7 @@ describe('compare-balance (design section 12)', () => {
         deps.clock.advance(86_400)
       }
 
-      const message = expect.stringContaining(`today by ${gap} IDR`) as unknown
+      const message = expect.stringContaining(`today by ${gap} IDR`)
       expect(deps.published).toMatchObject([{ kind: 'balance.gap', message }])
       answer(96_000)
       expect(await run(deps)).toMatchObject({ gap_minor: 0 })

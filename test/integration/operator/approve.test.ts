@@ -183,7 +183,7 @@ describe('an approved action (design section 11)', () => {
     expect(await lower(repaid)).toMatchObject({ status: 200 })
     expect(await lower({ kind: 'recovered', amount_minor: -9, reference: 'T' })).toMatchObject({
       status: 422,
-      body: { message: expect.stringContaining('needs an approval') as unknown },
+      body: { message: expect.stringContaining('needs an approval') },
     })
   })
 })

@@ -115,7 +115,7 @@ const BROKEN = [
 describe.each(BROKEN)('a batch whose row is %s', (_, breakRow) => {
   const REFUSED = {
     status: 422,
-    body: { message: expect.stringContaining('batch 1 cannot be cancelled') as unknown },
+    body: { message: expect.stringContaining('batch 1 cannot be cancelled') },
   }
 
   it('is not cancelled when a payout of it is paid after its row broke', async () => {
@@ -179,7 +179,7 @@ it.each([
   await recordChange(deps, { ...by, after: ready }, {})
   expect(await askForFile(deps, { batch: 1 })).toMatchObject({
     status: 422,
-    body: { message: expect.stringContaining('do not balance') as unknown },
+    body: { message: expect.stringContaining('do not balance') },
   })
 })
 

@@ -66,7 +66,7 @@ async function anAnsweredFile() {
   return { deps, first, lines, others }
 }
 
-const FAILED = { result: 'refused', reason: expect.stringContaining('the line failed') as unknown }
+const FAILED = { result: 'refused', reason: expect.stringContaining('the line failed') }
 
 function failedLines({ lines }: TestDeps) {
   return lines.filter(({ code }) => code === 'payout.line_failed')
@@ -127,10 +127,8 @@ it.each([
           settlement_id: broken.settlementId,
           client_id: broken.clientId,
           amount_minor: null,
-          reason: expect.stringContaining('cannot be read') as unknown,
-          command: expect.stringContaining(
-            `audit-ledger --client_id ${broken.clientId}`,
-          ) as unknown,
+          reason: expect.stringContaining('cannot be read'),
+          command: expect.stringContaining(`audit-ledger --client_id ${broken.clientId}`),
         },
       ],
     })
@@ -185,10 +183,7 @@ it('an unreadable payment that a finding names is a finding of its client’s pa
 
   expect([status, ids]).toStrictEqual([200, [other.settlementId]])
   expect(leftOut).toMatchObject([
-    {
-      settlement_id: named.settlementId,
-      reason: expect.stringContaining('"findings":1') as unknown,
-    },
+    { settlement_id: named.settlementId, reason: expect.stringContaining('"findings":1') },
   ])
 })
 

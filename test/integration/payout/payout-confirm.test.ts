@@ -86,7 +86,7 @@ describe('a payout needs an approval of', () => {
   it('the amount that no settled row proves, and more is approved too', async () => {
     const { deps, settlement, pay } = await anAuditedSettlement({}, anAssumedPayment)
     const confirm = { unproven: 95_900 }
-    const text = expect.any(String) as unknown
+    const text = expect.any(String)
 
     const others: (Record<string, number> | undefined)[] = [
       undefined,
@@ -191,7 +191,7 @@ describe('a payout needs an approval of', () => {
       if (died === 500) expect(await pay()).toMatchObject({ status: 422 })
 
       const alerts = deps.published.filter(({ kind }) => kind === 'payout.changed')
-      const paid = expect.stringContaining('was marked paid while its figures grew') as unknown
+      const paid = expect.stringContaining('was marked paid while its figures grew')
       expect(alerts).toMatchObject([{ subject: settlement.settlementId, message: paid }])
     },
   )

@@ -28,7 +28,7 @@ function accept(deps: TestDeps, client: Client, fields: object = {}) {
   return invokeAdmin(acceptDifference, deps, { ...asked, ...differenceOf(client), ...fields })
 }
 
-const REFUSED = { status: 422, body: { field_errors: expect.any(Object) as unknown } }
+const REFUSED = { status: 422, body: { field_errors: expect.any(Object) } }
 
 describe('the payout gate and differences', () => {
   it('passes again when an audit has ended just before the write', async ({
@@ -79,7 +79,7 @@ describe('the payout gate and differences', () => {
     const body = {
       message: 'the books of this client do not balance (differences: 1)',
       field_errors: { differences: [`window.written_off_minor of ${clientId}`] },
-      action_hint: expect.stringContaining('accept-difference') as unknown,
+      action_hint: expect.stringContaining('accept-difference'),
     }
     expect(refusal).toMatchObject({ status: 422, body })
     expect(wrong.map((reply) => reply.status)).toStrictEqual([422, 422, 422, 404])
@@ -139,7 +139,7 @@ describe('the payout gate and differences', () => {
     const hold = (payout_hold: string | null) =>
       invokeAdmin(updateClient, deps, { ...asked, payout_hold })
     const held = (reason: string) => {
-      return { status: 422, body: { message: expect.stringContaining(reason) as unknown } }
+      return { status: 422, body: { message: expect.stringContaining(reason) } }
     }
 
     await hold('a court order')

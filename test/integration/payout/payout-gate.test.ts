@@ -94,7 +94,7 @@ describe('the payout gate (design section 11) and time', () => {
       if (audited === 'both') expect(await pay()).toMatchObject({ status: 422 })
       if (audited !== 'gateway') await auditLedger(withoutSleep(deps), client.clientId)
 
-      const body = { action_hint: expect.stringContaining(`audit-ledger${hint}`) as unknown }
+      const body = { action_hint: expect.stringContaining(`audit-ledger${hint}`) }
       expect(refusal).toMatchObject({ status: 422, body })
       expect(await status()).toBe('recorded')
       expect(await pay()).toMatchObject({ status: 200 })
@@ -139,7 +139,7 @@ describe('the payout gate (design section 11) and time', () => {
   })
 })
 
-const REFUSED = [{ reason: expect.stringContaining('do not balance') as unknown }]
+const REFUSED = [{ reason: expect.stringContaining('do not balance') }]
 
 test('a settlement that was extended over a later, paid one is not paid out', async () => {
   const { deps, client, settlement } = await aSettledClient()
@@ -167,9 +167,9 @@ test.each([
   await moveWindow(deps, failed, { [end]: paid[end] })
 
   const payout = { settlementId, operator: OPERATOR, bankReference: 'BCA17' }
-  const overlap = expect.stringContaining('settlement.swept_from') as unknown
+  const overlap = expect.stringContaining('settlement.swept_from')
   await expect(markSettlementPaid(withoutSleep(deps), payout)).rejects.toMatchObject({
-    details: { fieldErrors: { differences: expect.arrayContaining([overlap]) as unknown } },
+    details: { fieldErrors: { differences: expect.arrayContaining([overlap]) } },
   })
 })
 

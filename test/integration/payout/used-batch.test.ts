@@ -129,7 +129,7 @@ describe('a cancelled batch of which the bank has answered a line', () => {
       body: { lines: [{ reason: 'it is in batch 2, and the file is of batch 1.' }] },
     })
 
-    const message = expect.stringContaining('payout-file --cancel 2') as unknown
+    const message = expect.stringContaining('payout-file --cancel 2')
     expect(usesOf(deps)).toMatchObject([{ subject: paid.settlementId, message }])
     await cancelFile(deps, 2)
     expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(paid), leftOut(other)] })
@@ -142,8 +142,8 @@ describe('a cancelled batch of which the bank has answered a line', () => {
     expect(await askForFile(deps, { batch: 2 })).toMatchObject({ status: 200 })
     await answerPaid(deps, paid, { batch: 1 })
 
-    const reason = expect.stringContaining('batch 1, whose file may be at the bank') as unknown
-    const action_hint = expect.stringContaining('payout-file --cancel 2') as unknown
+    const reason = expect.stringContaining('batch 1, whose file may be at the bank')
+    const action_hint = expect.stringContaining('payout-file --cancel 2')
     expect(await askForFile(deps, { batch: 2 })).toMatchObject({
       status: 422,
       body: { message: reason, action_hint },
@@ -264,7 +264,7 @@ it.each([
     await act(deps, settlement)
 
     expect(await answerPaid(deps, settlement)).toMatchObject({
-      body: { refused: 1, lines: [{ reason: expect.stringContaining(hint) as unknown }] },
+      body: { refused: 1, lines: [{ reason: expect.stringContaining(hint) }] },
     })
     expect(deps.published.at(-1)).toMatchObject({
       kind: 'payout.after_difference',

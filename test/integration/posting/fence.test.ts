@@ -165,15 +165,11 @@ async function prepareAdjustment(_: TestDeps, client: Client): Promise<Write> {
 
 describe('a write during which another run raises the fence', () => {
   it.for([
-    [
-      'a posting',
-      preparePosting,
-      { message: expect.stringContaining('kept being closed') as unknown },
-    ],
+    ['a posting', preparePosting, { message: expect.stringContaining('kept being closed') }],
     [
       'a void of an open payment',
       prepareVoid,
-      { message: expect.stringContaining('kept changing') as unknown },
+      { message: expect.stringContaining('kept changing') },
     ],
     ['an adjustment', prepareAdjustment, { code: 'conflict' }],
   ] as const)(

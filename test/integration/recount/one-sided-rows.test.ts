@@ -225,7 +225,7 @@ describe('a pending payment whose event exists after a restore', () => {
 
     const { left } = await recount(deps, client)
 
-    const why = expect.stringContaining('the provider did not answer') as unknown
+    const why = expect.stringContaining('the provider did not answer')
     expect(left).toStrictEqual([{ id: paid.payment.paymentId, why }])
     deps.provider.heal('getPayment')
     await recount(deps, client)

@@ -109,7 +109,7 @@ describe('adjust-ledger (design section 10)', () => {
       entry_id: entry?.entryId,
       eligible_at: deps.now(),
       ...referenceFields,
-      approved: expect.objectContaining({ operator: APPROVER, used_at: deps.now() }) as unknown,
+      approved: expect.objectContaining({ operator: APPROVER, used_at: deps.now() }),
     }
     const record = { operator: OPERATOR, action: 'adjust-ledger', before: undefined, after }
     expect((await auditRecordsOf(deps, clientId)).at(-1)).toStrictEqual(record)

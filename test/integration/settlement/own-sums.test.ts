@@ -49,7 +49,7 @@ const RAISED_FIELDS = [
   ['sums and number of entries', RAISED_WITH_ENTRIES],
 ] as const
 
-const IS_RECREDITED = { recreditedAt: expect.any(String) as unknown }
+const IS_RECREDITED = { recreditedAt: expect.any(String) }
 
 /** Finance accepts each difference of a client, of which there are some. */
 async function acceptEach(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
@@ -100,11 +100,7 @@ describe('a re-credit', () => {
 
     expect(await giveAgain(deps, recreditAction, settlement)).toMatchObject({
       status: 422,
-      body: {
-        action_hint: expect.stringContaining(
-          `audit-ledger --client_id ${client.clientId}`,
-        ) as unknown,
-      },
+      body: { action_hint: expect.stringContaining(`audit-ledger --client_id ${client.clientId}`) },
     })
   })
 
@@ -196,7 +192,7 @@ it('the payout of the next settlement is refused if the sums of a re-credit were
 
   const { rows, leftOut } = await fileOf(withoutSleep(deps))
 
-  const reason = expect.stringContaining('do not balance') as unknown
+  const reason = expect.stringContaining('do not balance')
   expect([rows, leftOut]).toMatchObject([[], [{ reason }]])
 })
 

@@ -57,7 +57,7 @@ describe('settleClient (spec 3.2)', () => {
     const totals = [
       { type: 'payment', method: 'virtual_account', day: '2026-11-20', count: 2, ...sums, ...legs },
     ]
-    const settlementId = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/) as unknown
+    const settlementId = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/)
     const ids = { settlementId, clientId: client.clientId, previousId: undefined }
     const times = {
       sweptFrom: client.createdAt,
@@ -66,7 +66,7 @@ describe('settleClient (spec 3.2)', () => {
     }
     const counts = { paymentCount: 2, entryCount: 2, recreditedMinor: 0, unprovenMinor: 0 }
     const state = { status: 'recorded', triggeredBy: 'auto', currency: 'IDR', bank: BANK }
-    const digest = expect.stringMatching(/^[0-9a-f]{64}$/) as unknown
+    const digest = expect.stringMatching(/^[0-9a-f]{64}$/)
     expect(settlement).toStrictEqual({
       ...ids,
       ...times,
@@ -279,7 +279,7 @@ it('one alert a day lists the settlements that wait three days for their payout'
     return deps.published.map(({ kind, subject, message }) => [kind, subject, message])
   }
   const alert = (text: string) => [
-    ['settlement.unpaid', first.settlementId, expect.stringContaining(text) as unknown],
+    ['settlement.unpaid', first.settlementId, expect.stringContaining(text)],
   ]
 
   expect(await alertsAt(addMs(first.createdAt, 3 * DAY_MS - 1))).toStrictEqual([])

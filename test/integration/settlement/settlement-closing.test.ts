@@ -137,7 +137,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
         settled_at: null,
         ...recreditedNow,
         notes: 'new account',
-        approved: expect.objectContaining({ operator: APPROVER, used_at: deps.now() }) as unknown,
+        approved: expect.objectContaining({ operator: APPROVER, used_at: deps.now() }),
       },
     })
   })

@@ -114,7 +114,7 @@ describe('the statement of a settlement (design section 7)', () => {
       posted_at: paidAt,
     }
     const providerRow = {
-      provider_transaction_id: expect.stringMatching(/^txn_/) as unknown,
+      provider_transaction_id: expect.stringMatching(/^txn_/),
       provider_settled_at: settledAt,
     }
     expect(otherParts).toMatchObject({

@@ -210,9 +210,7 @@ describe('the row of a payout that becomes void after it was booked', () => {
 
       const { settlementId } = settlement
       expect((await booksOf(deps)).figures).toMatchObject({ at_bank: -95_460 })
-      const message = expect.stringContaining(
-        `run return-payout --settlement_id ${settlementId} `,
-      ) as unknown
+      const message = expect.stringContaining(`run return-payout --settlement_id ${settlementId} `)
       const subject = `${row.transactionId}#${settlementId}#transaction_unexplained`
       expect(deps.published).toMatchObject([{ kind: 'suspense.finding', subject, message }])
     },

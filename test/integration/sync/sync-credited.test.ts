@@ -145,10 +145,7 @@ describe('sync: a dispute that is won', () => {
     expect(paymentBefore.reversal).toBeUndefined()
     expect(summary).toMatchObject({ unanswered: 0, complete: true })
     expect(await pendingOf(deps, client.clientId)).toBe(95_900)
-    const undoneDispute = {
-      takenBackMinor: 0,
-      reversal: { undoneAt: expect.any(String) as unknown },
-    }
+    const undoneDispute = { takenBackMinor: 0, reversal: { undoneAt: expect.any(String) } }
     expect(await paymentOf(deps, credited)).toMatchObject(undoneDispute)
   })
 

@@ -184,7 +184,7 @@ it.for([
     expect.objectContaining({
       level: 'error',
       code: 'row.unreadable',
-      fields: expect.objectContaining({ kind: 'sync_job' }) as unknown,
+      fields: expect.objectContaining({ kind: 'sync_job' }),
     }),
   )
 })

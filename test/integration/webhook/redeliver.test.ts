@@ -204,7 +204,7 @@ describe.each(['byOperator', 'byMerchant'] as const)(
       expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
     })
 
-    const HINT = { action_hint: expect.any(String) as unknown }
+    const HINT = { action_hint: expect.any(String) }
     const expire = ({ clock }: TestDeps) => clock.advance(121 * DAY_SECONDS)
     const disable = ({ table }: TestDeps, endpoint: Endpoint) =>
       table.transact({ endpoint: changeEndpoint(endpoint, { enabled: false }) })
