@@ -29,11 +29,7 @@ export const RUN_MS = 2.5 * MINUTE_MS
  * open, then the day's share of the history. A long history takes several runs, each of which keeps
  * its progress and sends `auditId` to the next run. Safe to repeat: an audit changes no money.
  */
-export async function auditClient(
-  deps: RunDeps,
-  clientId: ClientId,
-  auditId?: string,
-): Promise<void> {
+export async function auditClient(deps: RunDeps, clientId: ClientId, auditId?: string) {
   const client = await findAuditedClient(deps, clientId)
   if (client === undefined) return reportMissingClient(deps, clientId)
   const before = await readClientVerdict(deps, clientId)
@@ -111,7 +107,7 @@ function longSettlementsAfter(
 }
 
 /** The register names the client, so its row is lost. */
-async function reportMissingClient(deps: RunDeps, clientId: ClientId): Promise<void> {
+async function reportMissingClient(deps: RunDeps, clientId: ClientId) {
   const findings = new Map([[REGISTERED, missingRow('client', clientId)]])
   await alertDifferences(deps, clientId, await recordFindings(deps, clientId, findings))
 }

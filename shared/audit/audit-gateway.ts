@@ -27,7 +27,7 @@ import { auditUnderWay, judgeNewest, judgeParts } from './judge-parts.ts'
  * run; the figures are fresh after the last run. Throws at the end if the findings of a client were
  * not recorded; that stops no other.
  */
-export async function auditGateway(deps: RunDeps, auditId?: string): Promise<void> {
+export async function auditGateway(deps: RunDeps, auditId?: string) {
   await closeHouseDays(deps)
   const verdict = await readClientVerdict(deps, GATEWAY_OWNER)
   const audit = auditUnderWay(deps, verdict, auditId)

@@ -93,7 +93,7 @@ function stoppingNoOther(part: Part): Part {
 }
 
 /** The same rows would throw again, unlike an error of the table. */
-function isOfRows(error: unknown): boolean {
+function isOfRows(error: unknown) {
   return error instanceof InvariantError || error instanceof RangeError || v.isValiError(error)
 }
 
@@ -106,7 +106,7 @@ export function confirmedPart(
 }
 
 /** The clock of the function that created the newest payment may be ahead of this clock. */
-function lastDayOf(deps: AuditDeps, { createdAt }: Client): number {
+function lastDayOf(deps: AuditDeps, { createdAt }: Client) {
   return dayNumber(addMs(later(deps.now(), createdAt), DAY_MS))
 }
 
@@ -180,7 +180,7 @@ export function dueParts(
 }
 
 /** A long settlement that waits for a payout comes before every key. */
-export function orderOf({ key, ends }: Part): string {
+export function orderOf({ key, ends }: Part) {
   return ends ? ` ${key}` : key
 }
 
@@ -206,7 +206,7 @@ function begun(age: number, cycle: number) {
 }
 
 /** The newest day, up to today, on which the share of a slot is due. */
-export function dayOfSlot(today: number, slot: number): number {
+export function dayOfSlot(today: number, slot: number) {
   return today - ((today - slot) % CYCLE_DAYS)
 }
 

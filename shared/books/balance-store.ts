@@ -52,11 +52,7 @@ export async function readBalance(deps: TableDeps): Promise<StoredBalance> {
   return v.parse(v.optional(BalanceSchema, NO_BALANCE), await deps.table.get(balanceKey))
 }
 
-export async function keepBalance(
-  deps: TableDeps,
-  read: StoredBalance,
-  next: StoredBalance,
-): Promise<boolean> {
+export async function keepBalance(deps: TableDeps, read: StoredBalance, next: StoredBalance) {
   const isAsRead = unchanged('version', read.version === 0 ? undefined : read.version)
   const row = { ...next, version: read.version + 1 }
   return (await deps.table.write(put(balanceKey, row, isAsRead))).applied

@@ -1,7 +1,7 @@
 import { ENTRY_SIDES, type EntryType, excessOf, type Figures, type Legs } from '../journal/entry.ts'
 import type { HouseEntryType } from '../journal/house-store.ts'
 import { PAYMENT_METHODS, type PaymentMethod } from '../payment-status.ts'
-import { compare, type Difference } from '../verdict/difference.ts'
+import { compare } from '../verdict/difference.ts'
 import { type BookPeriod, isInPeriod } from './book-period.ts'
 
 /** A re-credit moves money between settlements, so it is in no figure of the books. */
@@ -148,12 +148,12 @@ export const FIGURES: Readonly<Record<string, string>> = {
  */
 export type Book = Readonly<Record<string, number>>
 
-export function figureOf(book: Book, name: string): number {
+export function figureOf(book: Book, name: string) {
   return book[name] ?? 0
 }
 
 /** `markup` alone is what the period brought. */
-function closingName(account: Account): string {
+function closingName(account: Account) {
   return account === 'markup' ? 'closing.markup' : account
 }
 
@@ -192,7 +192,7 @@ const ADJUSTED: ReadonlySet<string> = new Set<EntryType>([
   'correction',
 ])
 
-function bookOfLine(line: BookLine, period: BookPeriod): Book {
+function bookOfLine(line: BookLine, period: BookPeriod) {
   const { type, method, day } = line
   const { grossMinor = 0, feeMinor = 0, markupMinor = 0 } = line
   const balances = ACCOUNTS.map((account) => [account, line[SIDE_OF[account]] ?? 0] as const)
@@ -215,7 +215,7 @@ function bookOfLine(line: BookLine, period: BookPeriod): Book {
 function balancesOf(
   balances: readonly (readonly [account: Account, amount: number])[],
   isBefore: boolean,
-): Book {
+) {
   return Object.fromEntries(
     balances.flatMap(([account, amount]) => [
       [closingName(account), amount],
@@ -242,7 +242,7 @@ export function withDebts(book: Book): Book {
 }
 
 /** The trial balance, and each account's opening, flows and closing. */
-export function problemsIn(book: Book): readonly Difference[] {
+export function problemsIn(book: Book) {
   const sumOf = (...names: readonly string[]) =>
     names.reduce((sum, name) => sum + figureOf(book, name), 0)
   const claims = sumOf('clients', 'in_suspense', 'closing.markup', 'cost', 'other')
@@ -280,7 +280,7 @@ const MAX_AMOUNT = 2 ** 50
  * Provider + bank + transit = net + suspense + markup + cost + other, and net = gross - fee -
  * markup; one difference at most. What a re-credit carries has no other side.
  */
-export function unequalSides(line: BookLine, what: string, id: string): readonly Difference[] {
+export function unequalSides(line: BookLine, what: string, id: string) {
   const { grossMinor = 0, feeMinor = 0, markupMinor = 0, netMinor = 0 } = line
   const beyond = ENTRY_SIDES.find((side) => Math.abs(line[side] ?? 0) > MAX_AMOUNT)
   if (beyond) return compare(what, id, 'an amount of money', line[beyond])

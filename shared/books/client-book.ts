@@ -110,11 +110,7 @@ export async function bookOfSettlements(
   return { checked, sweptMinor, sweptUntil }
 }
 
-async function bookOfSettlement(
-  deps: JournalDeps,
-  settlement: Settlement,
-  period: BookPeriod,
-): Promise<CheckedBook> {
+async function bookOfSettlement(deps: JournalDeps, settlement: Settlement, period: BookPeriod) {
   const { settlementId: id, totals, netMinor } = settlement
   const day = paidDayOf(settlement)
   const { lines, unreadable } = totals.every((total) => hasNoBorder(total, period))
@@ -143,7 +139,7 @@ export function paidDayOf({
 function hasNoBorder(
   { day, lastDay = day }: Pick<BookLine, 'day' | 'lastDay'>,
   { from, to }: BookPeriod,
-): boolean {
+) {
   return lastDay < from || day > to || (day >= from && lastDay <= to)
 }
 

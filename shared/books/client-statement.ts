@@ -88,7 +88,7 @@ export async function clientStatement(
   }
 }
 
-function isPassed(day: string, start: { readonly day: string }, { next }: LinesPage): boolean {
+function isPassed(day: string, start: { readonly day: string }, { next }: LinesPage) {
   return start.day <= day && (next === undefined || next.day > day)
 }
 
@@ -148,10 +148,7 @@ async function firstFigures(
 const MAX_DAYS = 100
 
 /** Throws 422 for more than a hundred days, and for future days. */
-function statementPeriod(
-  deps: Pick<Deps, 'now'>,
-  asked: Pick<StatementInput, 'from' | 'to'>,
-): BookPeriod {
+function statementPeriod(deps: Pick<Deps, 'now'>, asked: Pick<StatementInput, 'from' | 'to'>) {
   const { from, to } = bookPeriod(deps, asked)
   const days = daysOf({ from, to })
   if (days > MAX_DAYS) {
@@ -161,7 +158,7 @@ function statementPeriod(
   return { from, to }
 }
 
-function daysOf({ from, to }: BookPeriod): number {
+function daysOf({ from, to }: BookPeriod) {
   return (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
 }
 

@@ -66,7 +66,7 @@ const Progress = v.strictObject({
   differences: v.array(v.strictObject(DifferenceSchema.entries)),
 })
 
-async function booksOfAll(deps: BooksDeps, input: BooksInput): Promise<object> {
+async function booksOfAll(deps: BooksDeps, input: BooksInput) {
   const isCsv = input.format === 'csv'
   const progress = readCursor(Progress, input.cursor)
   const period = progress?.period ?? bookPeriod(deps, input)
@@ -130,7 +130,7 @@ async function witnessedBook(
   clientId: ClientId,
   period: BookPeriod,
   contradicted: Awaited<ReturnType<typeof contradictions>>,
-): Promise<CheckedBook> {
+) {
   const { book, differences } = await readClientBook(deps, clientId, period)
   const audited = await auditDifferences(deps, clientId)
   const rows = contradicted.get(clientId) ?? []

@@ -70,7 +70,7 @@ export async function providerSide(
 const MAX_SUM = 2 ** 52
 
 /** An amount that only an altered row can have is missing, as if the row could not be read. */
-function withAmount(sumMinor: Minor, amount: number): Minor {
+function withAmount(sumMinor: Minor, amount: number) {
   const sum = sumMinor + amount
   return Math.abs(sum) > MAX_SUM ? sumMinor : minor(sum)
 }
@@ -108,10 +108,7 @@ async function waitingRows(deps: TableDeps, openSince: Timestamp | undefined) {
   return { sum, waiting }
 }
 
-async function findingsByPayment(
-  deps: TableDeps,
-  openSince: Timestamp | undefined,
-): Promise<ReadonlyMap<PaymentId, number>> {
+async function findingsByPayment(deps: TableDeps, openSince: Timestamp | undefined) {
   const byPayment = new Map<PaymentId, number>()
   if (openSince === undefined) return byPayment
   // Two clocks may differ.
@@ -144,7 +141,7 @@ async function findingsByPayment(
  * example until its fee is final. By row, or by job if the job cannot be read: then the amount is
  * missing.
  */
-async function openRows(deps: TableDeps): Promise<ReadonlyMap<string, Minor | undefined>> {
+async function openRows(deps: TableDeps) {
   const movedById = new Map<string, Minor | undefined>()
   for await (const { items } of queryPages(deps, {
     index: 'by-due',

@@ -88,7 +88,7 @@ const FULL_BYTES = 2_500_000
  * each client's oldest first. Without days: this month so far. A run that cannot read all clients
  * answers a cursor.
  */
-async function settlementsOfPeriod(deps: SearchDeps, input: SettlementSearch): Promise<object> {
+async function settlementsOfPeriod(deps: SearchDeps, input: SettlementSearch) {
   const progress = readCursor(Progress, input.cursor)
   const period = progress?.period ?? bookPeriod(deps, input)
   const shown: ReturnType<typeof toOperatorSettlement>[] = []

@@ -109,7 +109,7 @@ export function leaveOut(
   }
 }
 
-function leaveOutUnreadable(settlementId: SettlementId, clientId: ClientId): LeftOut {
+function leaveOutUnreadable(settlementId: SettlementId, clientId: ClientId) {
   return {
     settlement_id: settlementId,
     client_id: clientId,
@@ -120,7 +120,7 @@ function leaveOutUnreadable(settlementId: SettlementId, clientId: ClientId): Lef
 }
 
 /** Whether a file can have a line for it, besides the payout gate. */
-async function requireLine(deps: GateDeps, settlement: Settlement): Promise<void> {
+async function requireLine(deps: GateDeps, settlement: Settlement) {
   const { clientId, netMinor, status, bank } = settlement
   if (status !== 'recorded') throw wrongStateError('paid out', settlement)
   await requireInNoOther(deps, settlement, undefined)
@@ -130,7 +130,7 @@ async function requireLine(deps: GateDeps, settlement: Settlement): Promise<void
     throw invalid(`no bank of the list has the name ${bank.bankName}`)
 }
 
-function requireEnabled({ enabled }: Client): void {
+function requireEnabled({ enabled }: Client) {
   if (enabled) return
   const hint = 'mark-settlement-paid records a transfer that is made by hand.'
   throw refused('the client is disabled', hint)
@@ -140,7 +140,7 @@ function requireEnabled({ enabled }: Client): void {
  * For what a batch has claimed. Its client, the audits and the bank's answers may have changed
  * since: an open batch may be as old as the crash that left it.
  */
-export async function requireStillPayable(deps: GateDeps, settlement: Settlement): Promise<void> {
+export async function requireStillPayable(deps: GateDeps, settlement: Settlement) {
   await requireInNoOther(deps, settlement, settlement.batch)
   const { client } = await requireUnrefused(deps, settlement)
   requireEnabled(client)
@@ -151,7 +151,7 @@ async function requireInNoOther(
   deps: Pick<GateDeps, 'table'>,
   settlement: Settlement,
   own: number | undefined,
-): Promise<void> {
+) {
   const live = await otherLiveBatch(deps, settlement, own)
   if (live) throw inBatchError(live)
 }

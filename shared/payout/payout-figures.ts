@@ -62,7 +62,7 @@ async function newBankOf(deps: TableDeps, { clientId, bank }: Settlement) {
   return isFirst ? undefined : account
 }
 
-function accountOf({ bankName, bankAccountNo }: Pick<Bank, 'bankName' | 'bankAccountNo'>): string {
+function accountOf({ bankName, bankAccountNo }: Pick<Bank, 'bankName' | 'bankAccountNo'>) {
   return `${bankName.toUpperCase()} ${bankAccountNo}`
 }
 
@@ -89,7 +89,7 @@ export async function findPayoutApproval(
   )
 }
 
-export function isCovered(figures: PayoutFigures, approved: ApprovedFigures): boolean {
+export function isCovered(figures: PayoutFigures, approved: ApprovedFigures) {
   return Object.entries(figures).every(([name, figure]) => {
     const limit = approved[name]
     return typeof figure === 'number' && typeof limit === 'number'

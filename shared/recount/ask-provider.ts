@@ -80,11 +80,7 @@ export async function settledRowAt(deps: RecountDeps, payment: Payment, entry: E
  * Whether the provider shows the capture, and the rows of what is lost as the payment shows them:
  * a forged payment looks the same. Of a refund by our bank the provider has no row.
  */
-export async function isProven(
-  deps: RecountDeps,
-  payment: Payment,
-  lost: readonly Difference[],
-): Promise<boolean> {
+export async function isProven(deps: RecountDeps, payment: Payment, lost: readonly Difference[]) {
   const { status, capture, movements, feeStatus, finalFee, providerFeeMinor } = payment
   if (status !== 'succeeded' || capture === undefined) return status !== 'succeeded'
   // The customer may have paid again since.

@@ -55,7 +55,7 @@ export async function planSettlementEvents(
 }
 
 /** The difference is a lost item that its source derives. */
-export function isMissing({ what, found }: Difference): boolean {
+export function isMissing({ what, found }: Difference) {
   const isLost = found === 'missing' || found === null
   return isLost && /^(entry|pointer|event|settlement_event|delivery)$/.test(what)
 }
@@ -65,7 +65,7 @@ async function putsOf(
   after: Settlement,
   { what, id, expected }: Difference,
   events: readonly Event[],
-): Promise<Steps<string>> {
+) {
   if (what === 'delivery') {
     const delivery = await lostDelivery(deps, id, events)
     return delivery ? { [id]: delivery } : {}
@@ -105,7 +105,7 @@ export function endIn(events: readonly Event[]): Partial<Settlement> | undefined
 const OF_SETTLEMENT = /\bof settlement ([0-9a-f-]{36})$/
 
 /** The difference is about the settlement's events, or about a lost delivery of them. */
-export function isOfEvents({ what, expected }: Difference, settlementId: string): boolean {
+export function isOfEvents({ what, expected }: Difference, settlementId: string) {
   if (what === 'delivery') return OF_SETTLEMENT.exec(String(expected))?.[1] === settlementId
   return what.startsWith('settlement_event')
 }

@@ -121,7 +121,7 @@ export async function planFigures(
   return [write]
 }
 
-function isFigure({ what }: Difference): boolean {
+function isFigure({ what }: Difference) {
   return [SHARD_FIGURES, SUM_FIELDS, CHAIN_FIELDS].some((fields) => fields.has(what))
 }
 
@@ -153,7 +153,7 @@ function effectOf({ before, after, sums, newEntry }: PlannedSettlement) {
   return effect
 }
 
-function foundIn(ledger: Ledger, what: string): number {
+function foundIn(ledger: Ledger, what: string) {
   const field = SUM_FIELDS.get(what)
   if (field) return ledger.window[field]
   const figure = SHARD_FIGURES.get(what) ?? 'creditedMinor'

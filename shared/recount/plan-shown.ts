@@ -11,7 +11,7 @@ import type { RecountDeps } from './plan.ts'
 
 const SHOWN = /^payment\.(held|dispute)$/
 
-export function isOfShown({ what }: Difference): boolean {
+export function isOfShown({ what }: Difference) {
   return SHOWN.test(what)
 }
 

@@ -113,7 +113,7 @@ async function planItem(
   return write.lines.length === 0 ? [] : [write]
 }
 
-function isResolution({ action }: AuditRecord): boolean {
+function isResolution({ action }: AuditRecord) {
   return action === 'resolve-suspense'
 }
 

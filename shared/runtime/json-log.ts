@@ -81,7 +81,7 @@ export function joiningLog(write: WriteLine): Log {
   }
 }
 
-function joinLines(line: EmbeddedMetrics, next: EmbeddedMetrics): EmbeddedMetrics {
+function joinLines(line: EmbeddedMetrics, next: EmbeddedMetrics) {
   const [metadata, ...others] = [line._aws, next._aws].flatMap((member) => member ?? [])
   if (metadata === undefined) return { ...line, ...next }
   const directives = [metadata, ...others].flatMap(({ CloudWatchMetrics }) => CloudWatchMetrics)
@@ -138,7 +138,7 @@ export function logInOneLine<Result>(run: () => Promise<Result>): Promise<Result
   return requests.run({ waiting: [], caller: {} }, run)
 }
 
-export function noteCaller(caller: LogFields): void {
+export function noteCaller(caller: LogFields) {
   const request = requests.getStore()
   if (request) request.caller = caller
 }

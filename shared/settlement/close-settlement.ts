@@ -189,7 +189,7 @@ export function requireNoRecord(
   records: readonly AuditRecord[],
   { settlementId, clientId }: Settlement,
   action: string,
-): void {
+) {
   if (!records.some((record) => record.action === action)) return
   const message = `a record says that ${action} of settlement ${settlementId} was done`
   const actionHint = `Run recount-ledger --client_id ${clientId}: it brings back what a restore lost.`

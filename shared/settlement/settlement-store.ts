@@ -230,7 +230,7 @@ export function markReturned({ settlementId }: Settlement, at: Timestamp): Step 
 }
 
 /** The sums of a paid or re-credited settlement stay: they have left the window. */
-export function mayChangeSums({ status, recreditedAt }: Settlement): boolean {
+export function mayChangeSums({ status, recreditedAt }: Settlement) {
   return status !== 'manual_paid' && recreditedAt === undefined
 }
 
@@ -275,7 +275,7 @@ export async function keepSum(
   clientId: ClientId,
   window: WindowRead,
   { position, ...sum }: KeptSum,
-): Promise<void> {
+) {
   const progress = { start: window.settledUntil, ...sum, ...(position && { position }) }
   const changes = { set: { progress, progressNumber: (window.progressNumber ?? 0) + 1 } }
   await deps.table.write(update(windowKey(clientId), changes, isAsRead(window)))

@@ -13,7 +13,7 @@ import {
 } from '../journal/entry.ts'
 import type { EntryPosition } from '../journal/entry-store.ts'
 import { entryPages, type JournalRange, type Span } from '../journal/read-entries.ts'
-import { atLeastZero, less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
+import { atLeastZero, less, MinorSchema, plus, ZERO } from '../money.ts'
 import { HISTORY_STEPS } from '../stage-settings.ts'
 import { addMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../time.ts'
 
@@ -60,7 +60,7 @@ export async function sumEntries(deps: SumDeps, window: SummedWindow, progress: 
 }
 
 /** The body is summed block by block. The tail follows it. */
-function bodyEnd({ start, end }: Span): Timestamp {
+function bodyEnd({ start, end }: Span) {
   return later(start, addMs(end, -TAIL_MS))
 }
 
@@ -130,7 +130,7 @@ export function addBlock(sums: EntrySums, entries: readonly Entry[], start: Time
  * The positive nets that no settled row proves (design section 11): of payments without their own
  * row, less those whose late row is in the same window, and what re-credits carry of them.
  */
-function unprovenIn(entry: Entry, start: Timestamp): Minor {
+function unprovenIn(entry: Entry, start: Timestamp) {
   const { type, netMinor, carried, provenMinor = ZERO, provenEligibleAt = '' } = entry
   if (carried) return carried.unprovenMinor
   // A row that contradicts itself proves nothing.
@@ -140,7 +140,7 @@ function unprovenIn(entry: Entry, start: Timestamp): Minor {
   return isProven ? less(ZERO, atLeastZero(provenMinor)) : ZERO
 }
 
-async function sumTail(deps: SumDeps, window: SummedWindow, body: Sum): Promise<EntrySums> {
+async function sumTail(deps: SumDeps, window: SummedWindow, body: Sum) {
   const { start, end } = window.span
   const tail = { ...window, start, span: { start: bodyEnd(window.span), end } }
   const { sums, carried } = await sumPages(deps, tail, { ...body, position: undefined })

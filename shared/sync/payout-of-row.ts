@@ -41,10 +41,7 @@ async function findNamedSettlement(
  * A payout whose booked row became void did not reach the merchant, unless another row made it
  * again. Only an operator can say what follows. Safe to repeat: a void is told once.
  */
-export async function recordUndonePayout(
-  deps: NewsDeps,
-  transaction: ProviderTransaction,
-): Promise<void> {
+export async function recordUndonePayout(deps: NewsDeps, transaction: ProviderTransaction) {
   const settlement = await findNamedSettlement(deps, transaction)
   if (settlement === undefined || settlement.returnedAt !== undefined) return
   const isOnly = await isOnlyRow(deps, settlement, transaction)

@@ -32,12 +32,12 @@ export function moneyRowOf(transaction: ProviderTransaction): MoneyRow | undefin
   return { ...row, type: kind === 'chargeback' ? 'chargeback' : 'refund', kind: kind ?? 'refund' }
 }
 
-export function isInRupiah({ currency, isForeignNet }: ProviderTransaction): boolean {
+export function isInRupiah({ currency, isForeignNet }: ProviderTransaction) {
   return currency === 'IDR' && isForeignNet !== true
 }
 
 /** No book holds another currency. */
-export function isOfOtherCurrency(transaction: ProviderTransaction): boolean {
+export function isOfOtherCurrency(transaction: ProviderTransaction) {
   const isFinal = transaction.status !== 'pending' && transaction.status !== 'failed'
   return isFinal && !isInRupiah(transaction)
 }
@@ -93,7 +93,7 @@ export async function findNamedPayment(deps: NewsDeps, { reference }: ProviderTr
   return paymentId && findStoredPayment(deps, paymentId)
 }
 
-export function mayBeCredited(stored: StoredPayment | undefined): boolean {
+export function mayBeCredited(stored: StoredPayment | undefined) {
   return stored?.status === 'creating' || stored?.status === 'pending'
 }
 
@@ -198,7 +198,7 @@ export async function recordRowAgain(
   transaction: ProviderTransaction,
   undoneAt: Timestamp | undefined,
   payment: NamedPayment | undefined,
-): Promise<void> {
+) {
   const { status, transactionId, updatedAt } = transaction
   // An older page shows the row as it was before.
   if (status !== 'success' || undoneAt === undefined || updatedAt <= undoneAt) return
@@ -213,14 +213,11 @@ const FEE_TIMEOUT_MS = 7 * DAY_MS
 export function waitsForFee(
   { now }: Pick<NewsDeps, 'now'>,
   { hasOpenFee, status, createdAt }: ProviderTransaction,
-): boolean {
+) {
   const isOpen = hasOpenFee === true && status === 'success'
   return isOpen && addMs(createdAt, FEE_TIMEOUT_MS) > now()
 }
 
-export function isYoung(
-  { now }: Pick<NewsDeps, 'now'>,
-  { updatedAt }: ProviderTransaction,
-): boolean {
+export function isYoung({ now }: Pick<NewsDeps, 'now'>, { updatedAt }: ProviderTransaction) {
   return addMs(updatedAt, OPEN_TIMEOUT_MS) > now()
 }

@@ -144,7 +144,7 @@ function filterOf({ kind, from, to, category, afterId }: Slice): TransactionFilt
   }
 }
 
-function positionAfter({ afterId, transactions }: TransactionPage): string | undefined {
+function positionAfter({ afterId, transactions }: TransactionPage) {
   return afterId ?? transactions.at(-1)?.transactionId
 }
 
@@ -229,7 +229,7 @@ async function reconcilePage(
  * Whether a job may have a form of the row that moves something. Most rows are the own row of a
  * credited payment, or pending: for them no read is spent.
  */
-function mayHaveOlderForm({ transaction, payment }: Row): boolean {
+function mayHaveOlderForm({ transaction, payment }: Row) {
   const { type, status } = transaction
   const isOwn = type === 'payment' && status === 'success' && isCreditedWith(payment, transaction)
   return status !== 'pending' && !isOwn

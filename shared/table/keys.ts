@@ -49,7 +49,7 @@ export function pkPrefix(partition: Partition) {
   return `${partition}#` as const
 }
 
-export function idOf(pk: string): string {
+export function idOf(pk: string) {
   return pk.slice(pk.indexOf('#') + 1)
 }
 
@@ -61,12 +61,12 @@ function itemKey(partition: Partition, ...id: readonly (string | number)[]) {
   return keyOf(pkOf(partition, ...id), partition)
 }
 
-function keyOf(pk: string, sk: string): Key {
+function keyOf(pk: string, sk: string) {
   return { pk, sk }
 }
 
 /** `#` also separates the members of an id. */
-function pkOf(partition: Partition, ...id: readonly (string | number)[]): string {
+function pkOf(partition: Partition, ...id: readonly (string | number)[]) {
   return pkPrefix(partition) + id.join('#')
 }
 
@@ -139,7 +139,7 @@ export function testDeliveryKey(deliveryId: DeliveryId) {
   return keyOf(pkOf('TEST', deliveryId), 'DELIVERY')
 }
 
-export function isTestKey({ pk }: Item): boolean {
+export function isTestKey({ pk }: Item) {
   return typeof pk === 'string' && pk.startsWith(pkPrefix('TEST'))
 }
 export const ATTEMPT_SK_PREFIX = 'ATTEMPT#'

@@ -48,7 +48,7 @@ export async function auditEntries(
   deps: StoreDeps,
   books: ClientBooks,
   { entries, ...read }: SourcesRead,
-): Promise<readonly Difference[]> {
+) {
   const { clientId, adjustments } = books
   const named = entries.flatMap(({ paymentId }) => paymentId ?? [])
   const payments = await judgeSources(deps, clientId, [...new Set(named)], { entries, ...read })
@@ -147,10 +147,7 @@ export function readingInto(differences: Difference[]): JournalReading {
 }
 
 /** A re-credit replaces a settlement that failed, a return a transfer that came back. */
-function settlementSource(
-  { settlements }: ClientBooks,
-  entry: Entry,
-): Entry | readonly Difference[] {
+function settlementSource({ settlements }: ClientBooks, entry: Entry) {
   const { entryId: id, recreditedSettlementId, returnedSettlementId } = entry
   const isReturn = entry.type === 'returned'
   const sourceId = isReturn ? returnedSettlementId : recreditedSettlementId
@@ -167,10 +164,7 @@ function settlementSource(
     : compare('entry.recredited_settlement_id', id, 'a settlement that was re-credited', sourceId)
 }
 
-function adjustmentSource(
-  { adjustments }: ClientBooks,
-  entry: Entry,
-): Entry | readonly Difference[] {
+function adjustmentSource({ adjustments }: ClientBooks, entry: Entry) {
   const { entryId: id, type } = entry
   const adjustment = adjustments.find(({ entryId }) => entryId === id)
   return adjustment
@@ -179,7 +173,7 @@ function adjustmentSource(
 }
 
 /** Only the house journal has the provider's amount of a row that an operator took over. */
-function entryOfAdjustment(adjustment: Adjustment, found: Entry | undefined): Entry {
+function entryOfAdjustment(adjustment: Adjustment, found: Entry | undefined) {
   const { kind, providerTransactionId } = adjustment
   const hasRow = kind === 'correction' && providerTransactionId !== undefined
   return adjustmentEntry(adjustment, hasRow ? found : undefined)

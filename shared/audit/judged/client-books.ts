@@ -86,7 +86,7 @@ async function readLedgerRows(deps: TableDeps, clientId: ClientId) {
 }
 
 /** Rows of the ledger that no flow writes. */
-export function strayRows(rows: ClientBooks['ledgerRows']): readonly Difference[] {
+export function strayRows(rows: ClientBooks['ledgerRows']) {
   return [...rows.keys()].flatMap((name) =>
     typeof name === 'number' || name === 'window'
       ? []

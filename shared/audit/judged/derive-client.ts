@@ -50,7 +50,7 @@ function lastOf(
   records: readonly AuditRecord[],
   actions: readonly string[],
   idOf: (after: Item) => unknown,
-): ReadonlyMap<string, Item> {
+) {
   return new Map(
     inOrder(records).flatMap(({ action, after }) =>
       after && actions.includes(action) ? [[String(idOf(after)), after] as const] : [],

@@ -67,10 +67,7 @@ function differing(name: 'dispute' | 'held', id: string, derived: unknown, shown
  * The payment that held money names shows it, unless ten newer items are shown, or the money was
  * held before its merchant could see the payment: its commit may take a minute, and clocks differ.
  */
-export async function auditShownMoney(
-  deps: TableDeps,
-  item: Suspense,
-): Promise<readonly Difference[]> {
+export async function auditShownMoney(deps: TableDeps, item: Suspense) {
   const { suspenseId, clientId, createdAt } = item
   const paymentId = ifValid(PaymentIdSchema, item.paymentId)
   if (shownMoney(item) === undefined || paymentId === undefined || clientId === undefined) return []

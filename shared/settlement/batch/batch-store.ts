@@ -45,7 +45,7 @@ async function readChain(deps: TableDeps, number: number) {
 }
 
 /** Whether it is the list of which the record has the digest; an open batch has none. */
-export function isList(list: Batch['settlementIds'], digest: string | undefined): boolean {
+export function isList(list: Batch['settlementIds'], digest: string | undefined) {
   return digest === undefined || digestOf(list ?? []) === digest
 }
 

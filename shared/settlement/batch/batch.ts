@@ -43,7 +43,7 @@ export const MOST_LINES = 5_000
 export const BATCHES_SUBJECT = 'batches'
 
 /** The subject of the records of one batch after it was opened. */
-export function batchSubject(number: number): string {
+export function batchSubject(number: number) {
   return `batch:${number}`
 }
 
@@ -62,7 +62,7 @@ export function batchRecord(
  * Whether the bank may pay its settlements because of this batch: a cancelled batch is live again
  * when the bank is known to have its file, or its records do not say whether it has.
  */
-export function isLive({ state, usedAt, isBroken }: Batch): boolean {
+export function isLive({ state, usedAt, isBroken }: Batch) {
   return state !== 'cancelled' || usedAt !== undefined || isBroken
 }
 
@@ -90,10 +90,10 @@ export function payoutLines(settlements: readonly Settlement[]): readonly Payout
   }))
 }
 
-export function digestOfLines(lines: readonly PayoutLine[]): string {
+export function digestOfLines(lines: readonly PayoutLine[]) {
   return digestOf(lines.map((line) => JSON.stringify(Object.values(line))))
 }
 
-export function digestOf(texts: readonly string[]): string {
+export function digestOf(texts: readonly string[]) {
   return createHash('sha256').update(texts.join('\n')).digest('hex')
 }
