@@ -55,7 +55,7 @@ export async function paymentOf(
   return stored
 }
 
-export async function pendingOf(deps: TestDeps, clientId: ClientId): Promise<number> {
+export async function pendingOf(deps: TestDeps, clientId: ClientId) {
   return (await ledgerView(deps, clientId)).pendingMinor
 }
 

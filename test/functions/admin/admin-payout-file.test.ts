@@ -275,13 +275,13 @@ describe('payout-file (design section 15)', () => {
 
 type Change = (deps: MemoryDeps, clientId: ClientId) => Promise<unknown>
 
-function holdPayouts(deps: MemoryDeps, clientId: ClientId): Promise<unknown> {
+function holdPayouts(deps: MemoryDeps, clientId: ClientId) {
   return deps.table.write(
     update(clientKey(clientId), { set: { payoutHold: 'police report' } }, exists),
   )
 }
 
-function disable(deps: MemoryDeps, clientId: ClientId): Promise<unknown> {
+function disable(deps: MemoryDeps, clientId: ClientId) {
   return deps.table.write(update(clientKey(clientId), { set: { enabled: false } }, exists))
 }
 

@@ -156,7 +156,7 @@ async function aSettledMonth() {
 
 const DAYS = { from: '2026-11-20', to: '2026-11-21' }
 
-function raised(sides: Total, by: number): Total {
+function raised(sides: Total, by: number) {
   const { grossMinor = 0, netMinor = 0, providerMinor = 0 } = sides
   return {
     ...sides,

@@ -56,7 +56,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
 const world = memoryDeps()
 const { names } = await operatorWorld(world)
 
-function copyOfWorld(): MemoryDeps {
+function copyOfWorld() {
   const copy = memoryDeps({}, world.stored.items())
   copy.clock.set(world.now())
   return { ...copy, provider: world.provider }

@@ -66,7 +66,7 @@ function findingAbout(deps: TestDeps, subject: string) {
 }
 
 /** The clock runs again, and the audit of the second night has closed both days. */
-async function nightsPass(deps: TestDeps): Promise<void> {
+async function nightsPass(deps: TestDeps) {
   deps.clock.set(addMs(BEFORE_MIDNIGHT, 1.5 * DAY_MS))
   await auditGateway(deps)
 }

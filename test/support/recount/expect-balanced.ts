@@ -15,7 +15,7 @@ const PAGE = 100
  * Expects that neither the audit nor a recount, which shares no code with the gateway, finds a
  * problem in a client's money. The last line of every test that moves money.
  */
-export async function expectBalanced(deps: Deps, clientId: ClientId): Promise<void> {
+export async function expectBalanced(deps: Deps, clientId: ClientId) {
   const stored = await Promise.all([
     itemsOf(deps, ledgerPk(clientId)),
     itemsOf(deps, journalPk(clientId)),
@@ -27,7 +27,7 @@ export async function expectBalanced(deps: Deps, clientId: ClientId): Promise<vo
 }
 
 /** Expects that the audit finds nothing in the books of the house. */
-export async function expectHouseBalanced(deps: Deps): Promise<void> {
+export async function expectHouseBalanced(deps: Deps) {
   expect(await auditWholeGateway(deps)).toStrictEqual({ balanced: true, differences: [] })
 }
 

@@ -63,7 +63,7 @@ const PRICES = [
 
 type Drawn = { readonly price: Figures; readonly rows: readonly MoneyRow[] }
 
-function drawRows(prng: Prng): Drawn {
+function drawRows(prng: Prng) {
   const [gross, fee, markup] = prng.pick(PRICES)
   const rows = Array.from({ length: prng.int(1, 10) }, (): MoneyRow => {
     // Any amount, or an amount at the edges of a net of 90.
