@@ -51,7 +51,7 @@ export const REGISTERED = 'registered'
  * and payments that are listed at impossible times. Suspense is a part of the history, because the
  * daily audit of the gateway reads that of all clients at once.
  */
-export async function figureParts(deps: AuditDeps, client: Client): Promise<readonly Part[]> {
+export async function figureParts(deps: AuditDeps, client: Client) {
   const { clientId, createdAt } = client
   const lastDay = lastDayOf(deps, client)
   // A payment that is listed before its client's creation or in the future was tampered with.
@@ -101,7 +101,7 @@ export function confirmedPart(
   deps: AuditDeps,
   key: string,
   judge: Parameters<typeof confirmedDifferences>[1],
-): Part {
+) {
   return { key, judge: async () => ({ differences: await confirmedDifferences(deps, judge) }) }
 }
 
@@ -120,7 +120,7 @@ export async function historyParts(
   client: Client,
   { historyDay, standing, longSettlements }: ClientVerdict,
   day: number,
-): Promise<readonly Part[]> {
+) {
   const books = await readClientBooks(deps, client)
   const isDue = dueOn(day, historyDay)
   const firstDay = dayNumber(client.createdAt)
@@ -168,10 +168,7 @@ export async function historyParts(
 export type DuePart = readonly [isPartDue: boolean, part: Part]
 
 /** In their order, with all parts in which a difference stands. */
-export function dueParts(
-  parts: readonly DuePart[],
-  standing: ClientVerdict['standing'],
-): readonly Part[] {
+export function dueParts(parts: readonly DuePart[], standing: ClientVerdict['standing']) {
   const wanted = new Set(standing.map(({ part }) => part))
   return parts
     .flatMap(([isPartDue, part]) => (isPartDue || wanted.has(part.key) ? [part] : []))

@@ -55,7 +55,7 @@ export async function judgeAll(parts: readonly Part[], isOver: () => boolean) {
 }
 
 /** Whether so much time has passed since this call. */
-export function timeLimit({ monotonicMs }: Pick<Deps, 'monotonicMs'>, ms: number): () => boolean {
+export function timeLimit({ monotonicMs }: Pick<Deps, 'monotonicMs'>, ms: number) {
   const endsAtMs = monotonicMs() + ms
   return () => monotonicMs() >= endsAtMs
 }

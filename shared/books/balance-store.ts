@@ -48,7 +48,7 @@ const NO_BALANCE: StoredBalance = { version: 0, gaps: [] }
 
 const balanceKey = syncJobKey('balance')
 
-export async function readBalance(deps: TableDeps): Promise<StoredBalance> {
+export async function readBalance(deps: TableDeps) {
   return v.parse(v.optional(BalanceSchema, NO_BALANCE), await deps.table.get(balanceKey))
 }
 

@@ -24,7 +24,7 @@ type CompareDeps = Pick<
  * comparison. Runs every ten minutes: a look may take several runs, and once a week one run names
  * money that is in transit for too long. Safe to repeat; a lost race does nothing.
  */
-export async function compareBalance(deps: CompareDeps): Promise<object> {
+export async function compareBalance(deps: CompareDeps) {
   const balance = await withTold(deps, await readBalance(deps))
   const begun = balance.question ?? (await ask(deps, balance))
   if (begun === undefined) return { asked: false }

@@ -100,10 +100,7 @@ type CheckedSpan = Unsound & { readonly from: string }
  * again, because a caller can write a cursor, and an entry may become visible after its
  * transaction. Undefined if the lines are too many for one request.
  */
-export async function isDiffering(
-  deps: JournalDeps,
-  span: CheckedSpan,
-): Promise<boolean | undefined> {
+export async function isDiffering(deps: JournalDeps, span: CheckedSpan) {
   const { clientId, from, day: to } = span
   const totals = await statementTotals(deps, clientId, { from, to })
   // Only a written cursor names a day that is not final.

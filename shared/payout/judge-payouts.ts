@@ -58,10 +58,7 @@ export async function judgeClients(
 }
 
 /** Uses up nothing. Leaves out a settlement that it cannot judge. */
-export async function judgePayout(
-  deps: GateDeps,
-  settlement: Settlement,
-): Promise<Payout | LeftOut> {
+export async function judgePayout(deps: GateDeps, settlement: Settlement) {
   try {
     await requireLine(deps, settlement)
     return { settlement, ...(await passWhole(deps, settlement)) }
@@ -84,7 +81,7 @@ export function refusalOf(
   { log }: Pick<Deps, 'log'>,
   settlementId: string | undefined,
   error: unknown,
-): GatewayError {
+) {
   if (error instanceof GatewayError) return error
   log.error('payout.line_failed', { settlement_id: settlementId }, error)
   return new GatewayError('internal_error', 'the line failed; the log has the cause', {
@@ -176,10 +173,7 @@ function inBatchError({ number, state, usedAt }: Batch) {
  * Says which figures of a recorded settlement wait for an approval; null if none does. It reads
  * what a payout reads, and uses nothing up.
  */
-export async function missingApproval(
-  deps: StoreDeps & Pick<Deps, 'log'>,
-  settlement: Settlement,
-): Promise<string | null> {
+export async function missingApproval(deps: StoreDeps & Pick<Deps, 'log'>, settlement: Settlement) {
   try {
     await findPayoutApproval(deps, settlement, await payoutFigures(deps, settlement))
     return null

@@ -23,7 +23,7 @@ export async function withShown(
   deps: RecountDeps,
   payment: Payment,
   differences: readonly Difference[],
-): Promise<Payment> {
+) {
   const { paymentId, clientId, dispute } = payment
   const rows = await notedItems(deps, clientId)
   const notes = rows

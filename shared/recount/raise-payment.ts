@@ -47,7 +47,7 @@ export async function raisePayment(
   books: ClientBooks,
   stored: StoredPayment,
   shown: Shown,
-): Promise<Raised | undefined> {
+) {
   let raised: Raised = { payment: stored, findings: [] }
   for (let change = 0; change < MAX_CHANGES; change++) {
     const strays = straysOf(raised.payment, shown)

@@ -134,7 +134,7 @@ export function describeCause(cause: unknown) {
     : { error_name: typeof cause }
 }
 
-export function logInOneLine<Result>(run: () => Promise<Result>): Promise<Result> {
+export function logInOneLine<Result>(run: () => Promise<Result>) {
   return requests.run({ waiting: [], caller: {} }, run)
 }
 

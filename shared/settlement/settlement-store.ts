@@ -36,11 +36,7 @@ export function findSettlement(deps: TableDeps, clientId: ClientId, id: string) 
 }
 
 /** Operators name no client. For them a row that cannot be read is 409. Throws 404. */
-export async function findAnySettlement(
-  deps: TableDeps,
-  id: string,
-  clientId?: ClientId,
-): Promise<Settlement> {
+export async function findAnySettlement(deps: TableDeps, id: string, clientId?: ClientId) {
   const settlementId = ifValid(SettlementIdSchema, id)
   const item = settlementId && (await deps.table.get(settlementKey(settlementId)))
   const isOther = clientId !== undefined && item?.['clientId'] !== clientId
@@ -133,10 +129,7 @@ export async function readSettlements(
 }
 
 /** Strongly consistent, without missing settlements. */
-export async function findSettlements(
-  deps: TableDeps,
-  ids: readonly SettlementId[],
-): Promise<readonly Settlement[]> {
+export async function findSettlements(deps: TableDeps, ids: readonly SettlementId[]) {
   return (await deps.table.getMany(ids.map(settlementKey))).flatMap((item) =>
     item ? [v.parse(SettlementSchema, item)] : [],
   )

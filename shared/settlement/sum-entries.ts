@@ -65,7 +65,7 @@ function bodyEnd({ start, end }: Span) {
 }
 
 /** Whether a run over a client's history must end, by its pages or its time. */
-export function runLimit(deps: Pick<Deps, 'stage' | 'monotonicMs'>, runMs: number): () => boolean {
+export function runLimit(deps: Pick<Deps, 'stage' | 'monotonicMs'>, runMs: number) {
   const endsAtMs = deps.monotonicMs() + runMs
   let pagesLeft = (deps.stage.historySteps ?? HISTORY_STEPS).pages
   return () => --pagesLeft <= 0 || deps.monotonicMs() >= endsAtMs
@@ -84,7 +84,7 @@ export async function sumPages(
   sum: Sum,
   isOver = () => false,
   select = async (entries: readonly Entry[]) => entries,
-): Promise<Sum & { readonly isWhole: boolean }> {
+) {
   const size = (deps.stage.historySteps ?? HISTORY_STEPS).block
   let { sums, position, carried } = sum
   for await (const { entries, more } of entryPages(deps, {

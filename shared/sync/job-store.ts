@@ -96,7 +96,7 @@ export function isUnfinished(row: Item | undefined) {
 type JobDeps = StoreDeps & Pick<Deps, 'log'>
 
 /** Oldest first, by their keys. The index may be stale; the claim decides. */
-export async function findDueJobs(deps: JobDeps, limit: number): Promise<readonly DueJob[]> {
+export async function findDueJobs(deps: JobDeps, limit: number) {
   const range = { atMost: deps.now() }
   const { items } = await deps.table.query({
     index: 'by-due',
@@ -112,7 +112,7 @@ export async function findDueJobs(deps: JobDeps, limit: number): Promise<readonl
  * Undefined: another worker has the job, or the job is done. A job of a later release stops no
  * other job, and is due again when its lease has expired.
  */
-export async function claimJob(deps: JobDeps, due: DueJob): Promise<SyncJob | undefined> {
+export async function claimJob(deps: JobDeps, due: DueJob) {
   const dueAt = addMs(later(deps.now(), due.dueAt), LEASE_MS)
   const step = update(syncJobKey(due.id), { set: { dueAt } }, isAsClaimed(due))
   const { applied, item } = await deps.table.write(step)

@@ -12,7 +12,7 @@ import {
   recordSuspense,
   transferCase,
 } from '../suspense/record-suspense.ts'
-import type { FindingCause, Suspense } from '../suspense/suspense.ts'
+import type { FindingCause } from '../suspense/suspense.ts'
 import { findSuspense, findSuspenseByIds, movementFindingIds } from '../suspense/suspense-store.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 
@@ -67,10 +67,7 @@ export function isCreditedWith(
  * The payment that the row has moved before: the finding of that movement names the payment. A
  * finding alone proves nothing.
  */
-export async function findMovedPayment(
-  deps: NewsDeps,
-  transaction: ProviderTransaction,
-): Promise<Payment | undefined> {
+export async function findMovedPayment(deps: NewsDeps, transaction: ProviderTransaction) {
   const item = await findMovement(deps, transaction)
   const paymentId = ifValid(PaymentIdSchema, item?.paymentId)
   const stored = paymentId && (await findStoredPayment(deps, paymentId))
@@ -80,10 +77,7 @@ export async function findMovedPayment(
 }
 
 /** The finding that is written with each movement of a payment. */
-export async function findMovement(
-  deps: TableDeps,
-  { transactionId }: ProviderTransaction,
-): Promise<Suspense | undefined> {
+export async function findMovement(deps: TableDeps, { transactionId }: ProviderTransaction) {
   const [item] = await findSuspenseByIds(deps, movementFindingIds(transactionId))
   return item
 }
@@ -116,7 +110,7 @@ export function syncFinding(
     readonly cause?: FindingCause
     readonly payment?: NamedPayment | undefined
   },
-): Suspense {
+) {
   const { payment, cause = 'transaction_unexplained', subject = transaction.transactionId } = about
   return {
     ...finding({ payment, cause, subject, now: deps.now() }),
@@ -163,10 +157,7 @@ export function recordRowFinding(
  * The case of money that left by a row which names a payment of ours in any form (design section
  * 10). Undefined for any other row, also for a dispute, whose amount includes a fee.
  */
-export async function transferCaseOf(
-  deps: NewsDeps,
-  transaction: ProviderTransaction,
-): Promise<Suspense | undefined> {
+export async function transferCaseOf(deps: NewsDeps, transaction: ProviderTransaction) {
   const { mentionedPaymentIds = [], status, providerMinor } = transaction
   const isDispute = moneyRowOf(transaction)?.type === 'chargeback'
   const isOut = status === 'success' && providerMinor < 0 && !isDispute

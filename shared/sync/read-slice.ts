@@ -63,11 +63,7 @@ export type SyncRun = {
  * 4, "Sync"). After a refused cursor the span is read from its beginning, once in a run. At the end
  * the slice is done or released. After a crash the slice is due again when its lease has expired.
  */
-export async function readSlice(
-  run: SyncRun,
-  claimed: Slice,
-  kept: KeptPosition,
-): Promise<SliceEnd> {
+export async function readSlice(run: SyncRun, claimed: Slice, kept: KeptPosition) {
   let slice = claimed
   let restarted = false
   const release = async (end: SliceEnd, at = run.deps.now()) => {

@@ -164,12 +164,12 @@ export function shardKey(clientId: ClientId, shard: number) {
   return keyOf(ledgerPk(clientId), `SHARD#${String(shard).padStart(2, '0')}`)
 }
 
-export function shardNumberOf(sk: string): number | undefined {
+export function shardNumberOf(sk: string) {
   return /^SHARD#(0\d|1[0-5])$/.test(sk) ? Number(sk.slice(-2)) : undefined
 }
 export const WINDOW_SK = 'WINDOW'
 
-export function windowKey(clientId: ClientId): Key {
+export function windowKey(clientId: ClientId) {
   return { pk: ledgerPk(clientId), sk: WINDOW_SK }
 }
 
@@ -180,7 +180,7 @@ export function journalPk(clientId: ClientId) {
 export function entryKey(
   clientId: ClientId,
   { eligibleAt, entryId }: { readonly eligibleAt: string; readonly entryId: string },
-): Key {
+) {
   return { pk: journalPk(clientId), sk: `${eligibleAt}#${entryId}` }
 }
 
@@ -195,7 +195,7 @@ export function houseEntryKey(rowDay: string, transactionId: string, type: strin
 /** Outside the journal: sums grow, and no role may update the journal. */
 export const HOUSE_TOTALS_PK = `${pkPrefix('HOUSE')}totals`
 
-export function houseTotalKey(day: string, type: string): Key {
+export function houseTotalKey(day: string, type: string) {
   return { pk: HOUSE_TOTALS_PK, sk: `${day}#${type}` }
 }
 

@@ -8,7 +8,7 @@ export function usedUnits() {
   return requests.getStore()?.units ?? 0
 }
 
-export function withCountedUnits<Result>(run: () => Promise<Result>): Promise<Result> {
+export function withCountedUnits<Result>(run: () => Promise<Result>) {
   return requests.run({ units: 0 }, run)
 }
 

@@ -59,7 +59,7 @@ export function usedIn({ after }: AuditRecord) {
 }
 
 /** In whose list the records of an approval are; undefined for those of another subject. */
-export function ownerOfApproval(records: readonly AuditRecord[]): string | undefined {
+export function ownerOfApproval(records: readonly AuditRecord[]) {
   const [said] = records.flatMap(({ action, after }) =>
     action === 'approve' ? (ifValid(Approved, after) ?? []) : [],
   )

@@ -230,7 +230,7 @@ function isWithin(from: Timestamp, to: Timestamp, time: Timestamp) {
   return time >= from && time <= to
 }
 
-export function changeTimes(settlements: ClientBooks['settlements']): readonly Timestamp[] {
+export function changeTimes(settlements: ClientBooks['settlements']) {
   return settlements.flatMap(({ settlement: { createdAt, settledAt, recreditedAt } }) => [
     createdAt,
     settledAt ?? createdAt,

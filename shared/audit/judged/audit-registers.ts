@@ -70,10 +70,7 @@ export type Note = {
 const SIDE_BY_SIDE = 16
 
 /** The registers of suspense of the wanted clients, and of suspense without a client. */
-export async function readNotes(
-  deps: TableDeps,
-  isWanted: (owner: string) => boolean,
-): Promise<readonly Note[]> {
+export async function readNotes(deps: TableDeps, isWanted: (owner: string) => boolean) {
   const notes: Note[] = isWanted(GATEWAY_OWNER) ? [...(await notesOf(deps, undefined))] : []
   for await (const { clients } of registeredClients(deps, { limit: PAGE })) {
     const wanted = clients.filter(({ clientId }) => isWanted(clientId))
@@ -83,10 +80,7 @@ export async function readNotes(
   return notes
 }
 
-export async function notesOf(
-  deps: TableDeps,
-  clientId: ClientId | undefined,
-): Promise<readonly Note[]> {
+export async function notesOf(deps: TableDeps, clientId: ClientId | undefined) {
   return (await notedItems(deps, clientId)).map((item) => {
     return { id: String(item['sk']), clientId, noted: notedIn(item) }
   })

@@ -111,7 +111,7 @@ function withTimeOfEntry(movement: Movement, postedAt: Timestamp | undefined): M
 }
 
 /** Undefined without a tariff, as for a bank or an invalid amount. */
-export function estimateOf(payment: Payment): Pricing | undefined {
+export function estimateOf(payment: Payment) {
   return tryToMake(() => estimatePricing(payment, payment.createdAt))
 }
 

@@ -156,7 +156,7 @@ export const UNSEEN_MS = 2 * MINUTE_MS
  * A payment has an event of its status, of each movement of its money, and of held money. Money
  * that was held before the payment could be seen is announced by its later status alone.
  */
-export function eventNamesOf(payment: Payment): readonly string[] {
+export function eventNamesOf(payment: Payment) {
   const { status, movements, held = [] } = payment
   const seenAt = addMs(payment.createdAt, UNSEEN_MS)
   return [

@@ -17,11 +17,7 @@ import { UNSEEN_MS } from './judge-events.ts'
 export type Judged = { readonly id: string; readonly differences: readonly Difference[] }
 
 /** A payment shows its dispute and its held money as their items in suspense say them. */
-export async function judgeShown(
-  deps: TableDeps,
-  payments: readonly Payment[],
-  reads: Reads,
-): Promise<readonly Judged[]> {
+export async function judgeShown(deps: TableDeps, payments: readonly Payment[], reads: Reads) {
   const showing = payments.filter(({ dispute, held }) => dispute ?? held)
   const items = await itemsShown(deps, showing, reads)
   return showing.map((payment) => {

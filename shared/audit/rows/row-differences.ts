@@ -67,7 +67,7 @@ export function recordedDifferences(
   ]
 }
 
-export function ttlOf({ ttl }: Item): { readonly ttl: number | undefined } {
+export function ttlOf({ ttl }: Item) {
   return { ttl: ifValid(v.number(), ttl) }
 }
 

@@ -262,7 +262,7 @@ function isRetryable({ Code }: CancellationReason) {
 }
 
 /** Four tries by default. Counts the units of a request's calls if the request does. */
-export function dynamoDbClient(config: DynamoDBClientConfig = {}): DynamoDBClient {
+export function dynamoDbClient(config: DynamoDBClientConfig = {}) {
   const options = { maxAttempts: 4, requestHandler: AWS_HTTP_OPTIONS, ...config }
   const client = withoutLog(new DynamoDBClient(options))
   client.middlewareStack.add((next) => async (args) => {

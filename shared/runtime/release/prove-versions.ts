@@ -28,7 +28,7 @@ const LAST_ROUND_MS = 120_000
 export async function proveVersions(
   means: Means,
   { asks, rounds }: { readonly asks: readonly Ask[]; readonly rounds: number },
-): Promise<readonly string[]> {
+) {
   const startMs = means.nowMs()
   let unproven = asks
   for (let round = 1; ; round++) {
@@ -76,7 +76,7 @@ async function problemOf({ lambda, stage }: Means, { target, route }: Ask) {
 }
 
 /** With a route, the probe is an API Gateway request to that route with an unknown key. */
-export function probeEvent(stage: string, route: string | undefined): object {
+export function probeEvent(stage: string, route: string | undefined) {
   return route === undefined
     ? PROBE
     : {

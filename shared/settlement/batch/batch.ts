@@ -78,7 +78,7 @@ export type PayoutLine = {
 }
 
 /** What the lines are made of never changes while the batch is live. */
-export function payoutLines(settlements: readonly Settlement[]): readonly PayoutLine[] {
+export function payoutLines(settlements: readonly Settlement[]) {
   return settlements.map(({ settlementId, clientId, netMinor, bank }, at) => ({
     line: at + 1,
     settlement_id: settlementId,
