@@ -66,31 +66,21 @@ const FLOWS = {
     'withdrawal',
     'adjustment',
   ],
-} as const satisfies Record<string, readonly FlowType[]>
+} as const satisfies Partial<Record<Account, readonly FlowType[]>>
 
-type Account = keyof typeof FLOWS | 'clients' | 'markup'
+type Account = (typeof ACCOUNTS)[number][0]
 
-const SIDE_OF = {
-  clients: 'netMinor',
-  markup: 'markupMinor',
-  at_provider: 'providerMinor',
-  at_bank: 'bankMinor',
-  transit: 'transitMinor',
-  in_suspense: 'suspenseMinor',
-  cost: 'costMinor',
-  other: 'otherMinor',
-} as const satisfies Record<Account, keyof BookLine>
-
-const ACCOUNTS: readonly Account[] = [
-  'clients',
-  'markup',
-  'at_provider',
-  'at_bank',
-  'transit',
-  'in_suspense',
-  'cost',
-  'other',
-]
+/** Each account with the side of a line that moves it, in the order in which they are shown. */
+const ACCOUNTS = [
+  ['clients', 'netMinor'],
+  ['markup', 'markupMinor'],
+  ['at_provider', 'providerMinor'],
+  ['at_bank', 'bankMinor'],
+  ['transit', 'transitMinor'],
+  ['in_suspense', 'suspenseMinor'],
+  ['cost', 'costMinor'],
+  ['other', 'otherMinor'],
+] as const satisfies readonly (readonly [string, keyof BookLine])[]
 
 /** What changes what is owed to clients, with its sign; the name is that of the flow. */
 const CLIENT_FLOWS = {
@@ -132,7 +122,7 @@ export const FIGURES: Readonly<Record<string, string>> = {
     ),
   ),
   ...Object.fromEntries(
-    ACCOUNTS.flatMap((account) => [
+    ACCOUNTS.flatMap(([account]) => [
       [`opening.${account}`, `${account} before the first day`],
       [closingName(account), `${account} at the end of the last day`],
     ]),
@@ -195,7 +185,7 @@ const ADJUSTED: ReadonlySet<string> = new Set<EntryType>([
 function bookOfLine(line: BookLine, period: BookPeriod) {
   const { type, method, day } = line
   const { grossMinor = 0, feeMinor = 0, markupMinor = 0 } = line
-  const balances = ACCOUNTS.map((account) => [account, line[SIDE_OF[account]] ?? 0] as const)
+  const balances = ACCOUNTS.map(([account, side]) => [account, line[side] ?? 0] as const)
   if (!isInPeriod(period, day)) return balancesOf(balances, day < period.from)
   const flows = balances.flatMap(([account, amount]) =>
     account in FLOWS && amount !== 0 ? [[`${account}.${type}`, amount] as const] : [],
@@ -228,10 +218,13 @@ function balancesOf(
 export function bookOfPayout(
   { day, netMinor }: { readonly day: string; readonly netMinor: number },
   period: BookPeriod,
-): Book {
+) {
   if (day > period.to) return {}
   const change = 0 - netMinor
-  const balances = (['at_bank', 'clients'] as const).map((account) => [account, change] as const)
+  const balances = [
+    ['at_bank', change],
+    ['clients', change],
+  ] as const
   if (!isInPeriod(period, day)) return balancesOf(balances, true)
   return { ...balancesOf(balances, false), paid_out: netMinor, [`at_bank.${PAYOUT}`]: change }
 }
@@ -262,7 +255,7 @@ export function problemsIn(book: Book) {
       claims,
       sumOf('at_provider', 'at_bank', 'transit'),
     ),
-    ...ACCOUNTS.flatMap((account) =>
+    ...ACCOUNTS.flatMap(([account]) =>
       compare(
         'flows',
         account,
