@@ -151,8 +151,8 @@ describe('the row of a payout that the provider made', () => {
     deps,
     settlement,
     sync,
-    syncAfter,
     disbursed,
+    syncDays,
   }) => {
     const row = disbursed()
     await sync(row)
@@ -160,7 +160,7 @@ describe('the row of a payout that the provider made', () => {
     await recredit(deps, settlement)
     expect(deps.published).toStrictEqual([])
 
-    for (let days = 0; days < 3; days++) await syncAfter(86_400)
+    await syncDays(3)
 
     const subject = `${row.transactionId}#transaction_unexplained`
     expect(deps.published).toMatchObject([{ kind: 'suspense.finding', subject }])

@@ -191,11 +191,11 @@ describe('sync: a dispute that is won', () => {
     ['shows a void', { status: 'reversed' }],
   ] as const)(
     'stays a finding for a person when a later read %s',
-    async ([, fields], { deps, client, rows, credited, sync, syncAfter }) => {
+    async ([, fields], { deps, client, credited, sync, syncAfter, showAnew }) => {
       const row = dispute(deps, credited)
       await sync({ ...row, disputedMinor: undefined })
       deps.clock.advance(30 * MINUTES)
-      rows.splice(0, rows.length, { ...row, ...fields, updatedAt: deps.now() })
+      showAnew(row, fields)
 
       await syncAfter(5 * MINUTES)
 

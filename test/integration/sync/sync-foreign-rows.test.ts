@@ -124,12 +124,12 @@ describe('sync: rows that are no payments, and unknown rows', () => {
 
   it.for(changes)(
     'a booked %s is booked back when it is %s',
-    async ([type, status], { deps, rows, sync, syncAfter }) => {
+    async ([type, status], { deps, sync, syncAfter, showAnew }) => {
       const row = settledRow(foreignIds, deps.now(), { type })
       await sync(row)
       deps.published.length = 0
       deps.clock.advance(600)
-      rows.splice(0, rows.length, { ...row, status, updatedAt: deps.now() })
+      showAnew(row, { status })
 
       await syncAfter(300)
       await syncAfter(60)
@@ -160,13 +160,13 @@ describe('sync: rows that are no payments, and unknown rows', () => {
   it('a refund that fails after it was deducted becomes a finding', async ({
     deps,
     credited,
-    rows,
     syncAfter,
+    showAnew,
   }) => {
     const row = rowNow(deps, credited, { type: 'return', providerPaymentId: '' })
     await syncAfter(300, row)
     const movedPayment = await paymentOf(deps, credited)
-    rows.splice(rows.indexOf(row), 1, { ...row, status: 'failed', updatedAt: deps.now() })
+    showAnew(row, { status: 'failed' })
 
     await syncAfter(300)
 

@@ -40,10 +40,10 @@ describe('sync: rows that return money in suspense', () => {
     ['a dispute', true, {}, { ...refundFields, reversalKind: 'chargeback' }, 4_440],
   ])(
     '%s leaves nothing in suspense, and costs the fee of the row that stands',
-    async ([, isSecond, fields, takenFields, lostFee], { deps, rows, hold, sync }) => {
+    async ([, isSecond, fields, takenFields, lostFee], { deps, hold, sync, showAnew }) => {
       const cause = isSecond ? 'second_capture' : 'unknown_reference'
       const { heldRow, item } = await hold(cause, fields)
-      rows.splice(0, 1, { ...heldRow, ...takenFields, updatedAt: deps.now() })
+      showAnew(heldRow, takenFields)
 
       await sync()
 
@@ -156,7 +156,7 @@ describe('sync: rows that return money in suspense', () => {
 
   heldTest(
     'an older version of the row books nothing after its void',
-    async ({ deps, rows, credited, sync, syncAfter }) => {
+    async ({ deps, credited, sync, syncAfter, showAnew }) => {
       const { payment, reference } = credited
       const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
       deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
@@ -166,7 +166,7 @@ describe('sync: rows that return money in suspense', () => {
       deps.provider.heal('getPayment')
       await applyProviderNews(deps, { providerPaymentId }, 'callback')
       deps.clock.advance(600)
-      rows.splice(0, 1, { ...heldRow, status: 'reversed', updatedAt: deps.now() })
+      showAnew(heldRow, { status: 'reversed' })
       await sync()
 
       await syncAfter(600)

@@ -214,6 +214,7 @@ describe('sync: a row that returns money, and has a reference or a product of it
     deps,
     sync,
     syncAfter,
+    syncDays,
   }) => {
     const row = rowOut(deps, { ...REFUND, product_id: 'py-unknown', status: 'VOIDED' })
     await sync(row)
@@ -222,7 +223,7 @@ describe('sync: a row that returns money, and has a reference or a product of it
     expect(await findingAbout(deps, subject, 'reversed_upstream')).toBeDefined()
     const asked = deps.provider.countOf('getPayment')
 
-    for (let days = 0; days < 3; days++) await syncAfter(86_400)
+    await syncDays(3)
 
     expect(deps.provider.countOf('getPayment')).toBe(asked)
   })

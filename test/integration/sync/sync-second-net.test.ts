@@ -62,11 +62,11 @@ describe('sync: the second net', () => {
 
   it.for([2, 4, 8])(
     'finds money that became visible %d days after it came, with its old times',
-    async (days, { deps, paid, rows, sync, syncAfter }) => {
+    async (days, { deps, paid, rows, sync, syncAfter, syncDays }) => {
       await sync()
       const at = deps.now()
       await closePayment(deps, paid.payment, { status: 'expired', source: 'due_work' })
-      for (let day = 0; day < days; day++) await syncAfter(86_400)
+      await syncDays(days)
       rows.push(settledRow(paid, at))
 
       for (let day = days; day < 17; day++) await syncAfter(86_400)
@@ -82,7 +82,7 @@ describe('sync: the second net', () => {
   it('reads each day of creation a day after its end, and once more with its week', async ({
     deps,
     sync,
-    syncAfter,
+    syncDays,
   }) => {
     const spans: { readonly from: string; readonly to: string; readonly at: Timestamp }[] = []
     deps.provider.script('listTransactions', async (filter) => {
@@ -93,7 +93,7 @@ describe('sync: the second net', () => {
     await sync()
     const first = deps.now()
 
-    for (let day = 0; day < 40; day++) await syncAfter(86_400)
+    await syncDays(40)
 
     const lagsOf = (created: Timestamp) =>
       spans.flatMap(({ from, to, at }) =>

@@ -205,13 +205,13 @@ describe('sync: rows that are not rupiah', () => {
   it('is booked back also if an operator takes it over at the same moment, with a finding', async ({
     deps,
     client: { clientId },
-    rows,
     sync,
+    showAnew,
   }) => {
     const row = settledRow(foreignIds, deps.now(), { type: 'account' })
     await sync(row)
     deps.clock.advance(600)
-    rows.splice(0, rows.length, { ...row, status: 'reversed', updatedAt: deps.now() })
+    showAnew(row, { status: 'reversed' })
     const { unmatched } = await bookedRow(deps, houseRowOf(row))
     const taken = unmatched && takeOverRow(unmatched, { postedAt: deps.now(), clientId })
     const takeOver = () => deps.table.transact<string>({ ...taken })

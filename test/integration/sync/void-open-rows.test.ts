@@ -53,10 +53,10 @@ const it = heldTest
     if (reply.status !== 200) throw new Error('the refund was not booked')
     return row
   })
-  .extend('becomes', ({ deps, rows, sync, syncAfter }) => {
+  .extend('becomes', ({ deps, sync, syncAfter, showAnew }) => {
     return async (row: ProviderTransaction, status: ProviderTransaction['status']) => {
       deps.clock.advance(600)
-      rows.splice(rows.indexOf(row), 1, { ...row, status, updatedAt: deps.now() })
+      showAnew(row, { status })
       await sync()
       // The second round reads the row again.
       await syncAfter(60)
