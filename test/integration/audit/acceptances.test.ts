@@ -37,7 +37,6 @@ import {
   payOut,
   recredit,
   withoutFloor,
-  withoutSleep,
 } from '../../support/settlement-builders.ts'
 import { alter, erase, keyOfRow, putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
@@ -196,7 +195,7 @@ describe('an acceptance', () => {
     await fail(deps, settlement)
     await recredit(deps, settlement)
     const openNow = async () => {
-      const { differences } = await auditLedger(withoutSleep(deps), clientId)
+      const { differences } = await auditLedger(deps, clientId)
       deps.clock.advance(1)
       const { standing } = await readClientVerdict(deps, clientId)
       return { differences, open: await unacceptedDifferences(deps, clientId, standing) }
@@ -224,7 +223,7 @@ describe('an acceptance', () => {
     const [total = {}] = (item?.['totals'] ?? []) as readonly object[]
     const altered = typeof value === 'string' ? value : value.map((one) => ({ ...total, ...one }))
     await putRaw(deps, { ...item, [name]: altered })
-    const { differences } = await auditLedger(withoutSleep(deps), client.clientId)
+    const { differences } = await auditLedger(deps, client.clientId)
     const shown = differences.find(({ what }) => what === `settlement.${name}`)
     expect(shown?.found).toMatch(/^sha256 [0-9a-f]{64}$/)
 

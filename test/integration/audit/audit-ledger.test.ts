@@ -227,8 +227,7 @@ async function deliveredPayment() {
   const delivery = await findDelivery(deps, deliveryId)
   if (delivery) await deliverWebhook(deps, messageFor(delivery))
   deps.clock.advance(1)
-  const differencesNow = async () =>
-    (await auditLedger({ ...deps, sleep: async () => {} }, client.clientId)).differences
+  const differencesNow = async () => (await auditLedger(deps, client.clientId)).differences
   return {
     deps,
     clientId: client.clientId,

@@ -90,7 +90,7 @@ export const MANY_ROWS: readonly Case[] = [
   [
     'a verdict is forged over an altered window',
     async () => {
-      await auditClient({ ...history.deps, sleep: async () => {} }, historyClientId())
+      await auditClient(history.deps, historyClientId())
       return together(add(windowRow, 'available_minor'), forgedVerdict)()
     },
     /window\.available_minor/,

@@ -36,7 +36,6 @@ import {
   payOut,
   runAudit,
   withoutFloor,
-  withoutSleep,
 } from '../../support/settlement-builders.ts'
 import { erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { interceptTable, type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
@@ -216,7 +215,7 @@ const NIGHTS = 12
 it('a night costs the same after two years and a half and after five', async () => {
   const { deps, client } = await aLoneClient()
   let requests = 0
-  const counted = interceptTable(withoutSleep(deps), { before: () => void requests++ })
+  const counted = interceptTable(deps, { before: () => void requests++ })
   const nights: number[] = []
   await auditGateway(counted)
   for (let round = 0; round < ROUNDS; round++) {
@@ -250,7 +249,7 @@ it('a night in several runs keeps and tells what each run found, and is fresh af
 
   const fresh: unknown[] = []
   await runAudit(deps, async (auditId) => {
-    await auditGateway(withoutSleep(deps), auditId)
+    await auditGateway(deps, auditId)
     fresh.push((await verdict()).figuresAt)
     deps.clock.advance(MINUTE_MS / SECOND_MS)
   })
@@ -274,7 +273,7 @@ it('an audit on demand reads newest first, and a call with from goes on', async 
   /** Each look at the clock costs 50 seconds. */
   const slow = () => {
     let readAt = 0
-    return { ...withoutSleep(deps), monotonicMs: () => (readAt += 50_000) }
+    return { ...deps, monotonicMs: () => (readAt += 50_000) }
   }
 
   const read: string[] = []

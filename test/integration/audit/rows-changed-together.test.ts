@@ -35,7 +35,6 @@ import {
   fail,
   recredit,
   sweptNow,
-  withoutSleep,
 } from '../../support/settlement-builders.ts'
 import { erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { type TestDeps } from '../../support/test-deps.ts'
@@ -87,8 +86,8 @@ async function loseRefund(deps: TestDeps, payment: Payment, refund: Entry) {
 
 async function nightOf(deps: TestDeps, { clientId }: Client) {
   deps.clock.advance(120)
-  await auditGateway(withoutSleep(deps))
-  await auditClient(withoutSleep(deps), clientId)
+  await auditGateway(deps)
+  await auditClient(deps, clientId)
   return (await readClientVerdict(deps, clientId)).standing.map(({ what }) => what)
 }
 
@@ -97,7 +96,7 @@ async function paidOf(deps: TestDeps, { settlementId }: { readonly settlementId:
   const bankReference = `BCA ${settlementId}`
   const asked = { settlementId, ...BY_OPERATOR, bankReference }
   try {
-    return (await markSettlementPaid(withoutSleep(deps), asked)).netMinor
+    return (await markSettlementPaid(deps, asked)).netMinor
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
     return error.details.fieldErrors?.['differences']?.map((one) => one.split(' ')[0]) ?? error
@@ -164,10 +163,7 @@ it('a recount raises no balance to a payment that was raised with its entry', as
   const before = await ledgerView(deps, clientId)
   deps.clock.advance(60)
 
-  const { writes, left, not_repairable } = await recountLedger(withoutSleep(deps), {
-    clientId,
-    operator: 'ana',
-  })
+  const { writes, left, not_repairable } = await recountLedger(deps, { clientId, operator: 'ana' })
 
   expect({ writes, left, not_repairable }).toMatchObject({
     writes: [],
@@ -196,5 +192,5 @@ it('a re-credit that was raised with its settlement is not paid', async () => {
   const { paid } = await nextDay(deps, client)
 
   expect(paid).toContain('settlement.net_minor')
-  expect((await auditLedger(withoutSleep(deps), client.clientId)).balanced).toBe(false)
+  expect((await auditLedger(deps, client.clientId)).balanced).toBe(false)
 })

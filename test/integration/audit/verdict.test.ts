@@ -118,10 +118,10 @@ describe('the differences that audits have found', () => {
         const key = windowKey(clientId)
         await alter(deps, key, { written_off_minor: 5 })
         deps.clock.advance(1)
-        await auditLedger(withoutSleep(deps), clientId)
+        await auditLedger(deps, clientId)
       })
 
-      await audit(withoutSleep(overtaken), clientId)
+      await audit(overtaken, clientId)
 
       const { standing } = await readClientVerdict(deps, clientId)
       expect(standing).toMatchObject([{ what: 'window.written_off_minor' }])
@@ -141,7 +141,7 @@ describe('the differences that audits have found', () => {
 
     expect(await pay()).toMatchObject({ status: 422 })
     aDayLater(deps)
-    await auditClient(withoutSleep(deps), client.clientId)
+    await auditClient(deps, client.clientId)
 
     const { standing, historyDay } = await readClientVerdict(deps, client.clientId)
     expect(standing.map(({ what }) => what)).toContain('payment.markup_minor')
@@ -163,8 +163,8 @@ describe('the differences that audits have found', () => {
       const progress = { day: dayNumber(beganAt), done: '~', found: [], beganAt, auditId: 'forged' }
       await alter(deps, key, { figures_at: beganAt, progress })
 
-      await auditGateway(withoutSleep(deps))
-      await auditClient(withoutSleep(deps), client.clientId)
+      await auditGateway(deps)
+      await auditClient(deps, client.clientId)
 
       const { standing } = await readClientVerdict(deps, client.clientId)
       expect(standing.map(({ what }) => what)).toStrictEqual(
@@ -184,7 +184,7 @@ describe('the differences that audits have found', () => {
 
     for (let day = 0; day < 31; day++) {
       if (day > 0) aDayLater(deps)
-      await auditClient(withoutSleep(deps), client.clientId)
+      await auditClient(deps, client.clientId)
     }
 
     const unknown = { what: 'payment.colour', id: 'payment' }
@@ -207,7 +207,7 @@ describe('a verdict row that is unreadable', () => {
     const { not_repairable: named } = await recountLedger(deps, { clientId, operator: OPERATOR })
     expect(await pay()).toMatchObject({ status: 422 })
 
-    await auditClient(withoutSleep(deps), clientId)
+    await auditClient(deps, clientId)
 
     const unreadable = { what: 'verdict', id: clientId, found: 'unreadable' }
     const verdict = await readClientVerdict(deps, clientId)

@@ -23,7 +23,6 @@ import {
   settle,
   sweptNow,
   withoutFloor,
-  withoutSleep,
 } from '../../support/settlement-builders.ts'
 import { rowNow } from '../../support/synced-payment.ts'
 import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
@@ -145,7 +144,7 @@ describe('get-books of rows that were altered', () => {
     const shard = await rawItem(deps, shardKey(a.clientId, 0))
     await putRaw(deps, { ...shard, credited_minor: Number(shard['credited_minor'] ?? 0) + 1 })
     deps.clock.advance(300)
-    await auditClient(withoutSleep(deps), a.clientId)
+    await auditClient(deps, a.clientId)
 
     const { balanced, differences } = await checkBooks(deps)
 

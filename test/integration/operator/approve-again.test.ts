@@ -9,7 +9,6 @@ import { approvalKey, shardKey } from '../../../shared/table/keys.ts'
 import { unacceptedDifferences } from '../../../shared/verdict/acceptances.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { invokeAdmin, invokeWhole, OPERATOR, withClient } from '../../support/operator-actions.ts'
-import { withoutSleep } from '../../support/settlement-builders.ts'
 import { alter, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
@@ -55,7 +54,7 @@ describe('a second approval of the same figures', () => {
       deps.clock.advance(1)
       const row = await rawItem(deps, shardKey(clientId, 3))
       await putRaw(deps, { ...row, credited_minor, credited_at: deps.now() })
-      return auditLedger(withoutSleep(deps), clientId)
+      return auditLedger(deps, clientId)
     }
     const { differences } = await credit(7)
     const figures = { client_id: clientId, ...differences[0] }

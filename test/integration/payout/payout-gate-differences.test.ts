@@ -7,7 +7,6 @@ import { settlementKey, shardKey, windowKey } from '../../../shared/table/keys.t
 import { recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { withoutSleep } from '../../support/settlement-builders.ts'
 import { alter, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { differenceOf, auditedTest as it } from './recorded-settlement.ts'
@@ -19,7 +18,7 @@ async function alterWriteOffs(
   audit: typeof auditLedger | typeof auditClient = auditLedger,
 ) {
   await alter(deps, windowKey(clientId), { written_off_minor })
-  await audit(withoutSleep(deps), clientId)
+  await audit(deps, clientId)
 }
 
 /** Finance accepts the difference of write-offs of 5. */
@@ -51,7 +50,7 @@ describe('the payout gate and differences', () => {
     const key = shardKey(client.clientId, 3)
     await alter(deps, key, { count_failed: 7 })
 
-    const { differences } = await auditLedger(withoutSleep(deps), client.clientId)
+    const { differences } = await auditLedger(deps, client.clientId)
 
     expect(differences).toMatchObject([{ what: 'ledger.count_failed' }])
     expect(await pay()).toMatchObject({ status: 200 })
@@ -121,7 +120,7 @@ describe('the payout gate and differences', () => {
       const row = await rawItem(deps, key)
       await putRaw(deps, { ...row, ...alteredFields })
 
-      expect(await pay({}, withoutSleep(deps))).toMatchObject(REFUSED)
+      expect(await pay({}, deps)).toMatchObject(REFUSED)
       expect(await status()).toBe('recorded')
       await putRaw(deps, row)
       expect(await pay()).toMatchObject({ status: 200 })

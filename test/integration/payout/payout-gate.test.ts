@@ -30,7 +30,6 @@ import {
   sweptADayLater,
   sweptNow,
   withoutFloor,
-  withoutSleep,
 } from '../../support/settlement-builders.ts'
 import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { failingOn, memoryDeps, recordTable, type TestDeps } from '../../support/test-deps.ts'
@@ -45,7 +44,7 @@ import { aRecordedSettlement, auditedTest as it } from './recorded-settlement.ts
 describe('the payout gate (design section 11) and time', () => {
   it('pays out a minute after the record, a new client of a new stage too', async () => {
     const { deps, client, settlement, pay, status } = await aRecordedSettlement()
-    await auditGateway(withoutSleep(deps))
+    await auditGateway(deps)
     const retryAt = addMs(settlement.createdAt, MINUTE_MS)
 
     const refusal = await pay()
@@ -90,9 +89,9 @@ describe('the payout gate (design section 11) and time', () => {
 
       const refusal = await pay()
       deps.clock.advance(1)
-      if (audited !== 'client') await auditWholeGateway(withoutSleep(deps))
+      if (audited !== 'client') await auditWholeGateway(deps)
       if (audited === 'both') expect(await pay()).toMatchObject({ status: 422 })
-      if (audited !== 'gateway') await auditLedger(withoutSleep(deps), client.clientId)
+      if (audited !== 'gateway') await auditLedger(deps, client.clientId)
 
       const body = { action_hint: expect.stringContaining(`audit-ledger${hint}`) }
       expect(refusal).toMatchObject({ status: 422, body })
@@ -108,9 +107,9 @@ describe('the payout gate (design section 11) and time', () => {
   }) => {
     deps.clock.advance(26 * 3_600 + 1)
     const refusal = await pay()
-    await auditLedger(withoutSleep(deps), client.clientId)
+    await auditLedger(deps, client.clientId)
     const secondRefusal = await pay()
-    await auditGateway(withoutSleep(deps))
+    await auditGateway(deps)
 
     expect([refusal, secondRefusal]).toMatchObject([{ status: 422 }, { status: 422 }])
     expect(await pay()).toMatchObject({ status: 200 })
@@ -131,8 +130,8 @@ describe('the payout gate (design section 11) and time', () => {
     await expect(
       auditClient(failingOn(deps, 'put', 'before'), other.client.clientId),
     ).rejects.toThrow()
-    await auditClient(withoutSleep(deps), client.clientId)
-    const { balanced } = await auditWholeGateway(withoutSleep(deps))
+    await auditClient(deps, client.clientId)
+    const { balanced } = await auditWholeGateway(deps)
 
     expect(balanced).toBe(false)
     expect(await pay()).toMatchObject({ status: 200 })
@@ -147,7 +146,7 @@ test('a settlement that was extended over a later, paid one is not paid out', as
   await payOut(deps, paid)
   await moveWindow(deps, settlement, { sweptUntil: paid.sweptUntil })
 
-  expect(await fileOf(withoutSleep(deps))).toMatchObject({ rows: [], leftOut: REFUSED })
+  expect(await fileOf(deps)).toMatchObject({ rows: [], leftOut: REFUSED })
 })
 
 test.each([
@@ -168,7 +167,7 @@ test.each([
 
   const payout = { settlementId, operator: OPERATOR, bankReference: 'BCA17' }
   const overlap = expect.stringContaining('settlement.swept_from')
-  await expect(markSettlementPaid(withoutSleep(deps), payout)).rejects.toMatchObject({
+  await expect(markSettlementPaid(deps, payout)).rejects.toMatchObject({
     details: { fieldErrors: { differences: expect.arrayContaining([overlap]) } },
   })
 })
@@ -254,7 +253,7 @@ it('the gateway’s audit names a finding that names another payment than its id
   for (const key of [suspenseKey(item.suspenseId), notedKey(item)])
     await alter(deps, key, { payment_id: crypto.randomUUID() })
 
-  await auditGateway(withoutSleep(deps))
+  await auditGateway(deps)
 
   const { standing } = await readClientVerdict(deps, client.clientId)
   const named = { what: 'suspense.payment_id', id: item.suspenseId, expected: subject }

@@ -31,7 +31,7 @@ import { jakartaMidnightAfter } from '../../support/jakarta.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
 import { anOpenPayment, entriesIn, post } from '../../support/paid-builders.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
-import { auditedNow, BY_OPERATOR, settle, withoutSleep } from '../../support/settlement-builders.ts'
+import { auditedNow, BY_OPERATOR, settle } from '../../support/settlement-builders.ts'
 import { erase, putRaw } from '../../support/tampering.ts'
 import {
   beforeFirst,
@@ -254,7 +254,7 @@ describe('a process that is frozen over midnight', () => {
     })
     const order = { settlementId: settlement.settlementId, ...BY_OPERATOR, bankReference: 'BCA 1' }
 
-    const { settledAt } = await markSettlementPaid(withoutSleep(frozen), order)
+    const { settledAt } = await markSettlementPaid(frozen, order)
 
     const { closedUntil } = await readWindow(deps, client.clientId)
     expect([settledAt, closedUntil]).toStrictEqual([midnight, midnight])

@@ -29,7 +29,6 @@ import {
   settledAmount,
   sweptADayLater,
   sweptNow,
-  withoutSleep,
 } from '../../support/settlement-builders.ts'
 import { alter, putRaw, rawItem } from '../../support/tampering.ts'
 import { type MemoryDeps, type TestDeps } from '../../support/test-deps.ts'
@@ -53,7 +52,7 @@ const IS_RECREDITED = { recreditedAt: expect.any(String) }
 
 /** Finance accepts each difference of a client, of which there are some. */
 async function acceptEach(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
-  const { differences } = await auditLedger(withoutSleep(deps), clientId)
+  const { differences } = await auditLedger(deps, clientId)
   expect(differences).not.toStrictEqual([])
   deps.clock.advance(1)
   for (const one of differences) {
@@ -190,7 +189,7 @@ it('the payout of the next settlement is refused if the sums of a re-credit were
   await sweptNow(deps, client)
   deps.clock.advance(61)
 
-  const { rows, leftOut } = await fileOf(withoutSleep(deps))
+  const { rows, leftOut } = await fileOf(deps)
 
   const reason = expect.stringContaining('do not balance')
   expect([rows, leftOut]).toMatchObject([[], [{ reason }]])
