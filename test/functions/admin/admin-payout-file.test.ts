@@ -139,7 +139,7 @@ describe('payout-file (design section 15)', () => {
     await approve(deps, { action: 'mark-settlement-paid', payload, operator: APPROVER })
     let writes = 0
     const grown = interceptTable(deps, {
-      before: async ({ name }: TableCall) => {
+      before: async ({ name }) => {
         if (name !== 'transact' || ++writes !== write) return
         await adjustBalance(deps, { clientId }, 'correction', -100_000)
         if (write === 3) throw new Error('killed')
@@ -164,9 +164,7 @@ describe('payout-file (design section 15)', () => {
 
   // Written are: the open batch, two claims at once, the ready batch.
   it.each(
-    [1, 2, 3, 4].flatMap((write) =>
-      (['before', 'after'] as const).map((when) => [when, write] as const),
-    ),
+    [1, 2, 3, 4].flatMap((write) => ['before', 'after'].map((when) => [when, write] as const)),
   )('is whole after a crash %s write %i, and claims nothing twice', async (when, write) => {
     const deps = memoryDeps()
     const ids = [await aWaitingSettlement(deps), await aWaitingSettlement(deps)].map(

@@ -286,7 +286,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     const secondSettlement = await settlement()
 
     const steps = /^no bank details: .*update-client.*mark-settlement-failed.*recredit-settlement/
-    const warning: unknown = expect.stringMatching(steps)
+    const warning = expect.stringMatching(steps)
     expect(withoutBank).toMatchObject({ warning })
     expect(listed).toMatchObject({ body: { data: [{ id: withoutBank?.id, warning }] } })
     const withoutWarning = { status: 200, body: { warning: null } }

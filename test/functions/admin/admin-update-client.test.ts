@@ -105,7 +105,7 @@ describe('update-client (design section 7)', () => {
       bank_is_change: true,
     })
     const expected = `^Request [^ ]* changes the bank details of client ${client.clientId}\\..*…6789" to "BNI …7766", as operator "budi"`
-    const message: unknown = expect.stringMatching(new RegExp(expected))
+    const message = expect.stringMatching(new RegExp(expected))
     expect(deps.published).toMatchObject([
       { kind: 'client.bank_changed', subject: client.clientId, message },
     ])

@@ -17,7 +17,7 @@ const it = testWith(
   async () => {
     const { deps, caller } = await anApi({}, testDeps())
     const endpoint = await storedEndpoint(deps, { clientId: caller.clientId })
-    const health = async (own: TestDeps = deps) => {
+    const health = async (own = deps) => {
       const { body } = await call(own, API.listWebhookEndpoints, { caller })
       const [first = {}] = body['data'] as readonly Readonly<Record<string, unknown>>[]
       return [first['last_answered_at'], first['waiting']]

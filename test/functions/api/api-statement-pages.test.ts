@@ -235,7 +235,7 @@ describe('GET /v1/statement when its two sources differ', () => {
 
   it.each([
     ['balance', () => ({ balanceMinor: 1 })],
-    ['day', ({ position }: Kept) => ({ position: { ...position, day: 'x' } })],
+    ['day', ({ position }) => ({ position: { ...position, day: 'x' } })],
     ['last final day', () => ({ checked: { day: '2031-01-01', minor: 1 } })],
     ['final day of today', ({ to }: Kept) => ({ checked: { day: to, minor: 1 } })],
     ['first day', () => ({ from: '1971-01-01', position: { day: '1971-01-01' } })],

@@ -189,7 +189,7 @@ describe('an acceptance', () => {
     ['bank details', setBank],
     ['a chain of records', changeRecord],
     ['an entry without a source', addEntry],
-  ] as const)('of %s covers no later change of the same row', async (_, change) => {
+  ])('of %s covers no later change of the same row', async (_, change) => {
     const { deps, client, settlement } = await aSettledClient()
     const { clientId } = client
     await fail(deps, settlement)

@@ -283,7 +283,7 @@ describe('the audit of deliveries', () => {
     const lost = await findDelivery(deps, deliveryId)
     await erase(deps, deliveryKey(deliveryId))
 
-    const expected: unknown = expect.stringMatching(/^of payment.succeeded of payment /)
+    const expected = expect.stringMatching(/^of payment.succeeded of payment /)
     expect(await differencesNow()).toStrictEqual([
       { what: 'delivery', id: deliveryId, expected, found: null },
     ])

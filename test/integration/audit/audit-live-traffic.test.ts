@@ -89,7 +89,7 @@ describe('audit-ledger under live traffic', () => {
   )
 
   it.each([
-    ['the open payments', ({ index }: QueryInput) => index === 'by-open'],
+    ['the open payments', ({ index }) => index === 'by-open'],
     ['the entries', ({ partition: [pk] }: QueryInput) => String(pk).startsWith('JOURNAL#')],
   ])(
     'is never false when a payment is posted during every check, before the check reads %s',

@@ -22,7 +22,7 @@ import { storedEndpoint } from '../../support/webhook-builders.ts'
 async function aTrail() {
   const deps = testDeps()
   const { clientId } = await aStoredClient(deps)
-  const rename = (name: string, renamingDeps: TestDeps = deps) =>
+  const rename = (name: string, renamingDeps = deps) =>
     changeClient(renamingDeps, { clientId, operator: 'ana', changes: { name } })
   for (const name of ['one', 'two']) {
     deps.clock.advance(1)

@@ -52,7 +52,7 @@ function history() {
 function storedRow(deps: MemoryDeps, pkStart: string, isWanted: (row: Raw) => boolean) {
   const found = deps.stored
     .items()
-    .find((row: Raw) => String(row['pk']).startsWith(pkStart) && isWanted(row))
+    .find((row) => String(row['pk']).startsWith(pkStart) && isWanted(row))
   if (found === undefined) throw new Error(`there is no row of ${pkStart}`)
   return found
 }

@@ -151,7 +151,7 @@ describe('the differences that audits have found', () => {
   it.for([
     ['a client', false],
     ['the gateway', true],
-  ] as const)(
+  ])(
     'are found though the progress of %s is forged: the schedule continues no progress',
     async ([, isGateway], { deps, client }) => {
       await halvedSuspense(deps, client)

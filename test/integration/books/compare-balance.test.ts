@@ -186,7 +186,7 @@ describe('compare-balance (design section 12)', () => {
     expect(deps.provider.countOf('getBalance')).toBe(2)
   })
 
-  it.for(['the provider does not answer', 'no look ends'] as const)(
+  it.for(['the provider does not answer', 'no look ends'])(
     'is an alert when a day passes without a comparison: %s',
     async (why, { deps }) => {
       await run(deps)

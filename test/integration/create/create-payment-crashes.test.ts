@@ -51,7 +51,7 @@ describe('createPayment after a crash', () => {
     },
   )
 
-  it.each(['pending', 'succeeded'] as const)(
+  it.each(['pending', 'succeeded'])(
     'does not wait for a lease that is long because the clock was set back: %s',
     async (status) => {
       const { deps, client, make, reread } = await aCreate()

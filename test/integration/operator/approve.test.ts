@@ -217,7 +217,7 @@ describe('approve', () => {
   ] as const)('refuses %o', async ([input, message]) => {
     const refused = await approve(memoryDeps(), input as never)
 
-    const text: unknown = expect.stringContaining(message)
+    const text = expect.stringContaining(message)
     expect(refused).toMatchObject({ status: 422, body: { message: text } })
   })
 

@@ -212,7 +212,7 @@ it('a cancel without an answer stays due within a minute, also if the payment wa
 
   const stored = await reread()
   expect(stored).toMatchObject({ status: 'pending', cancelRequestedAt: expect.any(String) })
-  expect(stored?.dueAt).toSatisfy((at: string) => at <= addMs(deps.now(), MINUTE_MS))
+  expect(stored?.dueAt).toSatisfy((at) => at <= addMs(deps.now(), MINUTE_MS))
 })
 
 describe('POST cancel after expires_at', () => {

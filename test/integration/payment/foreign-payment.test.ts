@@ -200,7 +200,7 @@ describe('a credited payment whose row names another client', () => {
   it.for([
     ['by its row', false],
     ['after seven days', true],
-  ] as const)(
+  ])(
     'is not posted %s: it stays open with a finding, and that client is not paid',
     async ([, isOverdue], { deps, client, other, movedOpen, sync }) => {
       await aSucceededPayment(deps, other)

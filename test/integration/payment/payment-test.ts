@@ -45,9 +45,9 @@ function sceneOf<Deps extends TestDeps>(deps: Deps, client: Client, payment: Pay
       deps.provider.requests.set(paymentRequestId, request)
       return request
     },
-    notify: (subject: NewsSubject = { paymentRequestId }, callerDeps: TestDeps = deps) =>
+    notify: (subject: NewsSubject = { paymentRequestId }, callerDeps = deps) =>
       applyProviderNews(callerDeps, subject, 'callback'),
-    cancel: (callerDeps: TestDeps = deps) =>
+    cancel: (callerDeps = deps) =>
       cancelPayment(callerDeps, { clientId: client.clientId, id: paymentId }),
     check: () => checkWhenDue(deps, payment),
   }

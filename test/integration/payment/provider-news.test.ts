@@ -29,7 +29,7 @@ function captureUpstream(deps: TestDeps, reference: string, amount = 5_000) {
 }
 
 describe('a state that no document names', () => {
-  it.for(['request', 'latest payment', 'payment of the callback'] as const)(
+  it.for(['request', 'latest payment', 'payment of the callback'])(
     'of the %s changes nothing and is a finding; the capture credits the payment',
     async (object, { scene }) => {
       const { deps, payment, request, pay, notify, reread, suspenseOf } = scene
@@ -103,10 +103,7 @@ describe('money that must not be credited (design section 4)', () => {
   it('has a due alert until the alert is published, even if the topic fails', async ({
     scene: { deps, notify },
   }) => {
-    const failing: TestDeps = {
-      ...deps,
-      alerts: { publish: () => Promise.reject(new Error('topic down')) },
-    }
+    const failing = { ...deps, alerts: { publish: () => Promise.reject(new Error('topic down')) } }
     const suspenseId = captureUpstream(deps, 'unknown')
     const check = (checkDeps: TestDeps, dueAt = deps.now()) =>
       checkSuspenseAlert(checkDeps, { suspenseId, dueAt })

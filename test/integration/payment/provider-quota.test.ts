@@ -170,7 +170,7 @@ async function aScarceProvider(callsLeft: number | undefined, stage: Partial<Sta
   const deps = testDeps({ stage: { providerCallsPerMinute: 8, ...stage } })
   deps.provider.script('callsLeft', () => callsLeft)
   const [client, other] = [await anApiClient(deps), await anApiClient(deps)]
-  const create = (caller: typeof client, key: string = deps.newId(), body = aPaymentBody()) =>
+  const create = (caller: typeof client, key = deps.newId(), body = aPaymentBody()) =>
     call(deps, API.createPayment, { caller, body, headers: { 'idempotency-key': key } })
   return { deps, client, other, create }
 }

@@ -52,7 +52,7 @@ type World = {
   readonly approves: (asked: Asked) => boolean
 }
 
-const STEPS: readonly ((world: World) => Promise<void>)[] = [
+const STEPS = [
   sell,
   sell,
   sellUnproven,

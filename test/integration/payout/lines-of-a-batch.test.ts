@@ -106,7 +106,7 @@ it('an alert that cannot be sent refuses its line alone, and is sent by the next
 it.each([
   ['open', UNREADABLE],
   ['cancelled', { settlement_id: crypto.randomUUID() }],
-] as const)(
+])(
   'an unreadable settlement of a batch that a crash left open stops no payout: %s',
   async (state, change) => {
     const deps = memoryDeps()

@@ -175,7 +175,7 @@ describe('a payout needs an approval of', () => {
   it.for([
     ['', 200],
     [', by the next call if the process died', 500],
-  ] as const)(
+  ])(
     'less than what was found after the commit is told%s',
     async ([, died], { deps, payment, settlement, pay }) => {
       const raced = interceptTable(deps, {

@@ -109,7 +109,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
   it.each([
     ['paid out', payOut],
     ['re-credited', recreditFailed],
-  ] as const)('never changes the sums of a settlement that is %s', async (_, end) => {
+  ])('never changes the sums of a settlement that is %s', async (_, end) => {
     const { deps, client, settlement } = await aSettledClient()
     const { settlementId: id } = settlement
     await end(deps, settlement)

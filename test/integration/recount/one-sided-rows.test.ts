@@ -287,7 +287,7 @@ describe('a restored table that kept an entry without its posting', async () => 
   it.each([
     ['twice when the stage opens before the recount', 2, async () => {}],
     ['once when the recount comes first', 1, recount],
-  ] as const)('settles the payment %s', async (_, times, repair) => {
+  ])('settles the payment %s', async (_, times, repair) => {
     const deps = state?.world() ?? memoryDeps()
 
     await repair(deps, torn.client)

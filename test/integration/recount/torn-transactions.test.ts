@@ -244,7 +244,7 @@ const INTERRUPTED = [
   'is settled again',
 ] as const
 
-describe.each(INTERRUPTED.map((flow, at) => [flow, at] as const))(
+describe.each(INTERRUPTED.map((flow, at) => [flow, at]))(
   'a recount of a payment that %s',
   async (flow, at) => {
     const tornFlow = await tearFlow(FLOWS[flow])

@@ -120,7 +120,7 @@ describe('adjust-ledger (design section 10)', () => {
   it.for([
     ['written_off', 'written off'],
     ['recovered', 'paid back'],
-  ] as const)(
+  ])(
     'records as %s at most what the client owes, and takes back at most what was recorded',
     async ([kind, words], { owe, adjust, pendingSum }) => {
       await owe()
@@ -213,7 +213,7 @@ describe('adjust-ledger (design section 10)', () => {
     expect(await entries()).toHaveLength(1)
   })
 
-  it.for([{ amount_minor: 25_001 }, { kind: 'written_off' }, { kind: 'recovered' }] as const)(
+  it.for([{ amount_minor: 25_001 }, { kind: 'written_off' }, { kind: 'recovered' }])(
     'refuses the same reference with other figures: %o',
     async (otherFields, { adjust, entries }) => {
       await adjust()

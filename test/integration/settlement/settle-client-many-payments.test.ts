@@ -8,7 +8,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import { journalPk } from '../../../shared/table/keys.ts'
-import type { QueryInput, QueryPage } from '../../../shared/table/table.ts'
+import type { QueryInput } from '../../../shared/table/table.ts'
 import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
 import { aLoneClient, settle } from '../../support/settlement-builders.ts'
 import { type TestDeps, withRequests } from '../../support/test-deps.ts'
@@ -50,7 +50,7 @@ function aTableOf(count: number, deps: TestDeps, pk: string) {
     }
     return { pk, sk: `${postedAt}#${uuidOf(number)}`, postedAt, ...about, ...figures }
   }
-  const page = ({ limit, cursor, range }: QueryInput): QueryPage => {
+  const page = ({ limit, cursor, range }: QueryInput) => {
     const [start] = range && 'between' in range ? range.between : []
     const from = cursor
       ? Number(String(cursor['sk']).slice(-12)) + 1

@@ -51,7 +51,7 @@ const STATES = {
   manual_paid: ['mark-settlement-paid'],
   failed: ['mark-settlement-failed'],
   recredited: ['mark-settlement-failed', 'recredit-settlement'],
-} as const satisfies Readonly<Record<string, readonly Action[]>>
+} satisfies Readonly<Record<string, readonly Action[]>>
 
 const RECORDED = { status: 'recorded', settled_at: null, recredited_at: null }
 

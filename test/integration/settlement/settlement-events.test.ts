@@ -6,7 +6,7 @@
 import { describe, expect, it } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
-import type { Event, SettlementEventType } from '../../../shared/event/event.ts'
+import type { Event } from '../../../shared/event/event.ts'
 import { listEventsOf } from '../../../shared/event/read-events.ts'
 import { subjectOfSettlement } from '../../../shared/ids.ts'
 import { payoutFile } from '../../../shared/payout/payout-file.ts'
@@ -29,11 +29,7 @@ import { erase, keyOfRow } from '../../support/tampering.ts'
 import { interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
-const NAMES: readonly SettlementEventType[] = [
-  'settlement.recorded',
-  'settlement.paid',
-  'settlement.failed',
-]
+const NAMES = ['settlement.recorded', 'settlement.paid', 'settlement.failed']
 
 /** A merchant with an endpoint for payouts, another for everything else, and a settlement. */
 async function aTold(deps = memoryDeps()) {

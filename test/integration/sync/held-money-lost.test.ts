@@ -139,7 +139,7 @@ describe('sync: a row that takes more than suspense holds', () => {
     expect(deps.published).toStrictEqual([])
   })
 
-  it.for(['refunded_by_bank', 'written_off'] as const)(
+  it.for(['refunded_by_bank', 'written_off'])(
     'a refund of a part is booked before the rest is %s, and is no finding when it is read again',
     async (resolution, { deps, rows, hold, sync, syncAfter }) => {
       const { heldRow, item } = await hold('second_capture')

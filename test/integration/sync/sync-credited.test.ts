@@ -218,7 +218,7 @@ function withFees<Deps extends TestDeps>(
 /** The `it` of a gateway whose contract with the provider has fees billed after the month. */
 const invoiced = it.extend('deps', () => withFees(memoryDeps(), 'invoiced'))
 
-const TARIFFS_FEE = { feeStatus: 'actual', providerFeeMinor: 4_000, netMinor: 95_900 } as const
+const TARIFFS_FEE = { feeStatus: 'actual', providerFeeMinor: 4_000, netMinor: 95_900 }
 
 describe('a contract that bills fees after the month (stage setting providerFees: invoiced)', () => {
   invoiced(
@@ -258,7 +258,7 @@ describe('a contract that bills fees after the month (stage setting providerFees
   )
 })
 
-const DEDUCTED_FEE = { feeStatus: 'actual', providerFeeMinor: 4_440, netMinor: 95_460 } as const
+const DEDUCTED_FEE = { feeStatus: 'actual', providerFeeMinor: 4_440, netMinor: 95_460 }
 
 describe('a contract that changes', () => {
   invoiced.for([

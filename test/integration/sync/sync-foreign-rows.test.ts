@@ -61,7 +61,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     ])
   })
 
-  const unmatched = { type: 'unmatched', providerMinor: 95_560, otherMinor: 95_560 } as const
+  const unmatched = { type: 'unmatched', providerMinor: 95_560, otherMinor: 95_560 }
   const fromAccount = { type: 'account', providerMinor: minor(-102_500) } as const
 
   it.for([

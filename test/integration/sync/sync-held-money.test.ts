@@ -219,7 +219,7 @@ const attempts = syncTest.extend('pay', ({ deps, paid }) => async (isOwnCredited
   const { request } = answer
   const second = { ...request, providerPaymentId: deps.provider.pay(request.paymentRequestId) }
   const own = { ...paid, paymentRequestId }
-  const [credited, kept] = isOwnCredited ? ([own, second] as const) : ([second, own] as const)
+  const [credited, kept] = isOwnCredited ? [own, second] : [second, own]
   for (const { providerPaymentId } of [credited, kept])
     await applyProviderNews(deps, { providerPaymentId }, 'callback')
   return { credited, kept }

@@ -214,7 +214,7 @@ it.for(cases)(
   },
 )
 
-it.for(['transfer', 'refund'] as const)(
+it.for(['transfer', 'refund'])(
   'a payment with 50 movements is not refunded, and the void of its %s leaves the house with its money',
   async (type, { deps, credited, sync, refundBy, refundUntilFull, becomes, atProvider }) => {
     const row =

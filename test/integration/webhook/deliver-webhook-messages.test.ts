@@ -92,7 +92,7 @@ describe('deliver-webhook: a missing endpoint, secret or event', () => {
     async ([, change], { deps, endpoint, delivery }) => {
       deps.answerWebhooks(async () => FAILED)
       await deliverWebhook(deps, messageFor(delivery))
-      await deps.table.transact<string>(change(endpoint))
+      await deps.table.transact(change(endpoint))
 
       await drainQueue(deps)
 

@@ -63,7 +63,7 @@ async function aFinishedDelivery(overrides: Partial<Delivery> = ABANDONED) {
 const DIFFERENCES = {
   byOperator: { records: 1, deleted: 'the endpoint is deleted' },
   byMerchant: { records: 0, deleted: 'the endpoint is disabled' },
-} as const
+}
 
 describe.each(['byOperator', 'byMerchant'] as const)(
   'a redelivery %s (design sections 4 and 8)',

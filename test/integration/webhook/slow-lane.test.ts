@@ -29,7 +29,7 @@ import {
 } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
 
-const DELIVERED: WebhookResult = { httpStatus: 200, durationMs: 9 }
+const DELIVERED = { httpStatus: 200, durationMs: 9 }
 const HUNG: WebhookResult = { error: 'timeout', durationMs: 10_000 }
 const REFUSED: WebhookResult = { ...HUNG, error: 'connection', durationMs: 3 }
 
