@@ -124,10 +124,7 @@ async function runRareCases(deps: TestDeps) {
     await applyProviderNews(deps, { providerPaymentId }, 'callback')
   }
   const merchant = await anApiClient(deps)
-  deps.provider.script('createRequest', async () => ({
-    kind: 'refused',
-    code: 'API_VALIDATION_ERROR',
-  }))
+  deps.provider.answer('createRequest', { kind: 'refused', code: 'API_VALIDATION_ERROR' })
   await call(deps, API.createPayment, { caller: merchant, body: aPaymentBody() })
   await call(deps, API.listPayments, { caller: merchant, query: { external_reference: 'INV-1' } })
   const push = { method: 'ewallet', channel_code: 'OVO', customer: { phone: '+6281234567890' } }

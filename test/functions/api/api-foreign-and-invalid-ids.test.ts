@@ -37,7 +37,7 @@ async function aClosedPayment(deps: TestDeps, caller: ApiClient) {
 
 /** A payment whose create died, so that only its claim exists. */
 async function aCreatingPayment(deps: TestDeps, caller: ApiClient) {
-  deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
+  deps.provider.answer('createRequest', { kind: 'unknown', reason: 'timeout' })
   await call(deps, API.createPayment, {
     caller,
     body: aPaymentBody(),

@@ -62,7 +62,7 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
     'cancels a payment that the provider cannot cancel, for the body %.10s',
     async (sent) => {
       const { deps, ask, id } = await aCallerWithPayment()
-      deps.provider.script('cancelRequest', async () => ({ kind: 'not_cancellable' }))
+      deps.provider.answer('cancelRequest', { kind: 'not_cancellable' })
 
       const cancelled = { status: 200, body: { status: 'cancelled' } }
       expect(await ask('cancelPayment', { id, body: sent })).toMatchObject(cancelled)
@@ -112,7 +112,7 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
     'answers the provider’s %j by 502 with code %s; the payment is unchanged and can be cancelled again',
     async (upstream, code) => {
       const { deps, ask, id, body } = await aCallerWithPayment()
-      deps.provider.script('cancelRequest', async () => upstream)
+      deps.provider.answer('cancelRequest', upstream)
 
       const answer = await ask('cancelPayment', { id })
 

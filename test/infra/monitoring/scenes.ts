@@ -37,10 +37,7 @@ import {
 const A_DAY_S = 25 * 60 * 60
 
 export async function refuseCreate(deps: MemoryDeps) {
-  deps.provider.script('createRequest', async () => ({
-    kind: 'refused',
-    code: 'INVALID_VALUE_ERROR',
-  }))
+  deps.provider.answer('createRequest', { kind: 'refused', code: 'INVALID_VALUE_ERROR' })
   // Less than the channel takes: this explains the refusal.
   await createByApi(deps, { amount: 9_999 })
 }
@@ -51,21 +48,21 @@ async function createByApi(deps: MemoryDeps, fields: Parameters<typeof aPaymentB
 }
 
 async function createNotActivated(deps: MemoryDeps) {
-  deps.provider.script('createRequest', async () => ({
+  deps.provider.answer('createRequest', {
     kind: 'refused',
     code: 'CHANNEL_NOT_ACTIVATED',
     isNotActivated: true,
-  }))
+  })
   await createByApi(deps)
 }
 
 async function refuseCreates(deps: MemoryDeps) {
   await createByApi(deps)
-  deps.provider.script('createRequest', async () => ({
+  deps.provider.answer('createRequest', {
     kind: 'refused',
     code: 'INVALID_API_KEY',
     isAccountWide: true,
-  }))
+  })
   await createByApi(deps)
   await refuseCreate(deps)
 }
@@ -204,7 +201,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   },
   'provider-refuses-calls': async (deps) => {
     const refusal = { kind: 'unanswered', reason: 'refused', code: 'API_VALIDATION_ERROR' } as const
-    deps.provider.script('listTransactions', async () => refusal)
+    deps.provider.answer('listTransactions', refusal)
     await run(syncProviderTransactions, deps)
   },
   'suspense-flood': payWrongAmount,

@@ -91,10 +91,7 @@ describe('createPayment after a crash', () => {
     deps.clock.advance(89)
     await expect(make()).rejects.toThrow('the customer may still answer the earlier push')
     deps.clock.advance(1)
-    deps.provider.script('listTransactions', async () => ({
-      kind: 'unanswered',
-      reason: 'unreachable',
-    }))
+    deps.provider.silence('listTransactions')
     await expect(make()).rejects.toThrow('could not say whether a push was paid')
     deps.provider.heal('listTransactions')
 
@@ -149,7 +146,7 @@ describe('a caller whose claim was applied, and is refused when the SDK repeats 
 
   it('goes on with a takeover at once', async () => {
     const { deps, make, creates, ledger } = await aCreate()
-    deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
+    deps.provider.answer('createRequest', { kind: 'unknown', reason: 'timeout' })
     await make().catch(() => undefined)
     deps.provider.heal('createRequest')
     const startMs = deps.monotonicMs()
@@ -224,10 +221,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
   it('delays a second push until due work has checked the first push, even while the provider lists no row', async () => {
     const { deps, make, creates, notify } = await paidOvo()
     await notify()
-    deps.provider.script('listTransactions', async () => ({
-      kind: 'unanswered',
-      reason: 'unreachable',
-    }))
+    deps.provider.silence('listTransactions')
     deps.clock.advance(90)
 
     await expect(make()).rejects.toThrow('reports money for an earlier push')

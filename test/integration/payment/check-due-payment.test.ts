@@ -145,7 +145,7 @@ describe('checkDuePayment: our own expiry', () => {
     ['does not know the request, with a finding', 'not_found', 'not_found_upstream'],
   ] as const)('expires when the provider %s', async (_, kind, cause) => {
     const { deps, payment, check, reread } = await aPendingScene(QRIS)
-    deps.provider.script('cancelRequest', async () => ({ kind }))
+    deps.provider.answer('cancelRequest', { kind })
 
     await check()
 
@@ -173,7 +173,7 @@ describe('checkDuePayment: our own expiry', () => {
     )
     request({ status: 'expired' })
     expect(callsOfCheck((await item()) ?? {}, deps.now())).toContain('getPayment')
-    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
+    deps.provider.silence('getPayment', 'server_error')
     expect([await check(), (await reread()).status]).toStrictEqual(['unanswered', 'pending'])
     deps.clock.advance(seconds)
     deps.provider.payments.set('py-1', { ...capture, currency: 'IDR', status: 'captured' })

@@ -86,7 +86,7 @@ describe('a dispute of a paid payment', () => {
     client,
   }) => {
     const paid = await creditedPayment(deps, client)
-    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+    deps.provider.silence('getPayment')
 
     expect(await send(deps, { payment_id: paid.providerPaymentId })).toBe('ask_again')
     expect(await findSuspense(deps, CASE)).toBeUndefined()
@@ -261,7 +261,7 @@ describe('a dispute of no paid payment', () => {
   })
 
   it('of a capture that the provider refuses to show is one finding a day', async ({ deps }) => {
-    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'refused' }))
+    deps.provider.silence('getPayment', 'refused')
 
     expect(await send(deps, { reference_id: 'order 17', payment_id: 'inv-17' })).not.toBe(
       'ask_again',

@@ -130,10 +130,7 @@ describe('the start of an expiry is its claim, and leaves the due time', () => {
     const item = () => deps.table.get(paymentKey(payment.paymentId))
     deps.clock.set(addMs(payment.dueAt ?? deps.now(), 1))
     const read = await item()
-    deps.provider.script('cancelRequest', async () => ({
-      kind: 'unanswered',
-      reason: 'unreachable',
-    }))
+    deps.provider.answer('cancelRequest', { kind: 'unanswered', reason: 'unreachable' })
     expect(await checkDuePayment(deps, read)).toBe('unanswered')
     return { ...scene, item, read, callsAtFirst: deps.provider.calls.length }
   }
@@ -235,7 +232,7 @@ describe('POST cancel after expires_at', () => {
     'answers 502 while the provider is %s, and leaves the payment due at once',
     async (reason, code) => {
       const { deps, payment, reread, cancel, runDueWork, passTime, expectExpired } = await aQris()
-      deps.provider.script('cancelRequest', async () => ({ kind: 'unanswered', reason }))
+      deps.provider.answer('cancelRequest', { kind: 'unanswered', reason })
       passTime()
       await scheduleCheck(
         deps,

@@ -129,7 +129,7 @@ it('money that comes after the expiry is shown, and again when it went back', as
 
 it('money of a push that the customer confirms after its cancel is shown', async () => {
   const { deps, cancel, pay, notify, reread } = await aScene(OVO_REQUEST)
-  deps.provider.script('cancelRequest', async () => ({ kind: 'not_cancellable' }))
+  deps.provider.answer('cancelRequest', { kind: 'not_cancellable' })
   await cancel()
 
   await notify({ providerPaymentId: pay() })

@@ -140,7 +140,7 @@ it('an expiry changes nothing if the payment is paid between read and write', as
   const { deps, payment, pay, request, notify, reread, ledger } = scene
   const providerPaymentId = pay()
   const value = { ...request(), status: 'expired', latestPaymentId: undefined } as const
-  deps.provider.script('getRequest', async () => ({ kind: 'found', value }))
+  deps.provider.answer('getRequest', { kind: 'found', value })
   const raced = beforeFirst(deps, 'transact', () => notify({ providerPaymentId }))
 
   await notify({ paymentRequestId: payment.paymentRequestId }, raced)
@@ -172,7 +172,7 @@ it.for([
   async ([, kind, cancelCalls], { scene }) => {
     const { deps, pay, notify, cancel, ledger } = scene
     const providerPaymentId = pay()
-    deps.provider.script('cancelRequest', async () => ({ kind: 'not_cancellable' }))
+    deps.provider.answer('cancelRequest', { kind: 'not_cancellable' })
     const raced = beforeFirst(deps, kind, () => notify({ providerPaymentId }))
 
     await expect(cancel(raced)).rejects.toThrow('payment cannot be cancelled in status=succeeded')
@@ -290,7 +290,7 @@ it('an expired request closes no payment while the provider does not answer abou
   const { deps, pay, request, notify, reread } = scene
   pay()
   request({ status: 'expired' })
-  deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
+  deps.provider.silence('getPayment', 'server_error')
 
   expect(await notify()).toMatchObject({ kind: 'unanswered' })
   expect(await reread()).toMatchObject({ status: 'pending' })

@@ -243,7 +243,7 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
 
   it('is used by each attempt of a create, also by a takeover', async () => {
     const { deps, client, create } = await aScarceProvider(3)
-    deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
+    deps.provider.answer('createRequest', { kind: 'unknown', reason: 'timeout' })
 
     const answers = []
     for (let tries = 0; tries < 3; tries++) answers.push(await create(client, 'order'))
@@ -256,7 +256,7 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
     'is given back by callers that wait for another one, after %i attempts of their key',
     async (attempts) => {
       const { deps, client, create } = await aScarceProvider(3, { providerCallsPerMinute: 12 })
-      deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
+      deps.provider.answer('createRequest', { kind: 'unknown', reason: 'timeout' })
       for (let made = 0; made < attempts; made++) await create(client, 'order')
       deps.provider.heal('createRequest')
 

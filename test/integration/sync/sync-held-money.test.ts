@@ -159,7 +159,7 @@ describe('sync: rows that return money in suspense', () => {
     async ({ deps, credited, sync, syncAfter, showAnew }) => {
       const { payment, reference } = credited
       const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
-      deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
+      deps.provider.answer('getPayment', { kind: 'not_found' })
       // The provider does not show the capture yet, so the row waits unchanged.
       const heldRow = settledRow({ providerPaymentId, reference }, deps.now())
       await sync(heldRow)

@@ -124,7 +124,7 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
   ] as const)(
     'is a finding after two days if the provider %s',
     async ([, answer], { deps, paid, sync, syncAfter }) => {
-      deps.provider.script('getPayment', async () => answer)
+      deps.provider.answer('getPayment', answer)
       const finding = () => findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')
       await sync({
         ...rowOfOtherAttempt(deps, paid),

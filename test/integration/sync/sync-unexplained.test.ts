@@ -60,7 +60,7 @@ describe('sync: a transaction without a payment', () => {
     sync,
     syncAfter,
   }) => {
-    deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
+    deps.provider.answer('getPayment', { kind: 'not_found' })
     const row = rowOfOtherAttempt(deps, paid)
     // The row is outside the span that the next round reads again.
     deps.clock.advance(200)

@@ -35,7 +35,7 @@ it('a row waits until the provider finds its capture, and its void is asked abou
   showAnew,
   syncDays,
 }) => {
-  deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
+  deps.provider.answer('getPayment', { kind: 'not_found' })
   const row = rowNow(deps, credited, { reference: '' })
   await sync(row)
   deps.provider.heal('getPayment')
@@ -58,7 +58,7 @@ it('a void is asked about once more, although the provider did not find the paid
   showAnew,
   syncDays,
 }) => {
-  deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
+  deps.provider.answer('getPayment', { kind: 'not_found' })
   const row = rowNow(deps, credited, { reference: '' })
   await sync(row)
   await syncDays(3)
@@ -76,7 +76,7 @@ it.for([{ kind: 'unanswered', reason: 'server_error' }, { kind: 'not_found' }] a
   async (answer, { deps, credited, sync, syncAfter, showAnew, syncDays }) => {
     const row = rowNow(deps, credited, { reference: '' })
     await sync(row)
-    deps.provider.script('getPayment', async () => answer)
+    deps.provider.answer('getPayment', answer)
     showAnew(row, { status: 'reversed' })
     await syncDays(3)
     const subject = `${row.providerPaymentId}#reversal`
@@ -96,7 +96,7 @@ it('a void of no known payment is asked about, ever less, until its finding is e
   syncAfter,
   syncDays,
 }) => {
-  deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
+  deps.provider.answer('getPayment', { kind: 'not_found' })
   const row = rowNow(deps, credited, { reference: '', status: 'reversed' })
   await sync(row)
   await syncDays(30)
