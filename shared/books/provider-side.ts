@@ -21,12 +21,6 @@ import { readClientBook } from './client-book.ts'
 
 type LookDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'monotonicMs'>
 
-type ProviderSide = {
-  readonly minor: Minor
-  /** Payments whose rows wait, rows that wait by themselves, and their unreadable jobs. */
-  readonly waiting: readonly string[]
-}
-
 const SIDE_BY_SIDE = 8
 
 /**
@@ -35,10 +29,7 @@ const SIDE_BY_SIDE = 8
  * audit name the row. A run that has no more time answers the look as far as it went; the next run
  * continues it. So the clients of one look may be read at different moments.
  */
-export async function providerSide(
-  deps: LookDeps,
-  begun: Look,
-): Promise<ProviderSide | { readonly look: Look }> {
+export async function providerSide(deps: LookDeps, begun: Look) {
   const today = bookDay(deps.now())
   let look = begun
   const readOne = async (clientId: ClientId) => {
@@ -62,6 +53,7 @@ export async function providerSide(
   const houseMinor = totals.reduce((sum, { providerMinor }) => sum + providerMinor, 0)
   return {
     minor: [rows.sum, openMinor, houseMinor].reduce(withAmount, look.sumMinor),
+    /** Payments whose rows wait, rows that wait by themselves, and their unreadable jobs. */
     waiting: [...rows.waiting, ...open.keys()].slice(0, MAX_NAMED),
   }
 }

@@ -76,7 +76,10 @@ export async function planSettlements(
       const live = isWrong ? (await liveBatchOf(deps, after))?.number : undefined
       const isSet = isWrong && mayChangeSums(after) && live === undefined
       const sums = isSet ? await sumsOf(deps, after, seen) : undefined
-      const why = typeof sums === 'string' ? sums : live && inBatch(live)
+      const why =
+        typeof sums === 'string'
+          ? sums
+          : live && `it is in payout batch ${live}: cancel the batch, or wait for the bank's answer`
       const ends = own.filter(isAboutSums)
       const left: Plan = why ? [{ id, why, ends }] : isChanging ? [{ ends }] : []
       const settled = { before, after, newEntry: trail.newEntry }
@@ -287,6 +290,3 @@ const UNREAD =
   'a payment that is left, or that this call has not read, may have lost an entry of it'
 
 /** The file that the bank has must stay what the books say. */
-function inBatch(number: number) {
-  return `it is in payout batch ${number}: cancel the batch, or wait for the bank's answer`
-}

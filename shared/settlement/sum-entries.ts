@@ -19,8 +19,8 @@ import { addMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../time.ts'
 
 export type SumDeps = Pick<Deps, 'table' | 'stage' | 'monotonicMs' | 'sleep'>
 
-/** How long one run sums: half of its function's five minutes. */
-const RUN_MS = 2.5 * MINUTE_MS
+/** How long one run reads: half of its function's five minutes. */
+export const RUN_MS = 2.5 * MINUTE_MS
 
 /** The span before the fence in which entries may become visible after the fence was raised. */
 const TAIL_MS = 5 * MINUTE_MS
@@ -41,7 +41,7 @@ type SummedWindow = Pick<JournalRange, 'clientId' | 'span' | 'read' | 'reads'>
 export async function sumEntries(deps: SumDeps, window: SummedWindow, progress: SumProgress) {
   const { span } = window
   const bodyWindow = { ...window, span: { ...span, end: bodyEnd(span) } }
-  const isOver = runLimit(deps, RUN_MS)
+  const isOver = runLimit(deps)
   const { isWhole, ...body } = await sumPages(
     deps,
     bodyWindow,
@@ -65,8 +65,8 @@ function bodyEnd({ start, end }: Span) {
 }
 
 /** Whether a run over a client's history must end, by its pages or its time. */
-export function runLimit(deps: Pick<Deps, 'stage' | 'monotonicMs'>, runMs: number) {
-  const endsAtMs = deps.monotonicMs() + runMs
+export function runLimit(deps: Pick<Deps, 'stage' | 'monotonicMs'>) {
+  const endsAtMs = deps.monotonicMs() + RUN_MS
   let pagesLeft = (deps.stage.historySteps ?? HISTORY_STEPS).pages
   return () => --pagesLeft <= 0 || deps.monotonicMs() >= endsAtMs
 }

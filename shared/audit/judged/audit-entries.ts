@@ -28,12 +28,7 @@ import { auditOwners } from './derive-payment.ts'
 import { judgeEventsOf, judgePayment } from './judge-payments.ts'
 
 /** Entries as they are stored: an unreadable one is a difference and hides no other. */
-type JournalReading = {
-  readonly read: (item: Item) => Entry | undefined
-  readonly itemOf: (entry: Entry) => Item | undefined
-}
-
-type SourcesRead = Pick<JournalReading, 'itemOf'> & {
+type SourcesRead = Pick<ReturnType<typeof readingInto>, 'itemOf'> & {
   readonly entries: readonly Entry[]
   readonly reads?: Reads
   /** Judges the payments by their own facts and their events too, which are read so. */
@@ -134,16 +129,16 @@ async function judgeSources(
   }
 }
 
-export function readingInto(differences: Difference[]): JournalReading {
+export function readingInto(differences: Difference[]) {
   const items = new WeakMap<Entry, Item>()
-  const read = (item: Item): Entry | undefined => {
+  const read = (item: Item) => {
     const entry = tryToMake(() => parseEntry(item))
     const id = String(item['sk']).split('#')[1] ?? ''
     if (entry === undefined) differences.push(...unreadableRow('entry', id))
     else items.set(entry, item)
     return entry
   }
-  return { read, itemOf: (entry) => items.get(entry) }
+  return { read, itemOf: (entry: Entry) => items.get(entry) }
 }
 
 /** A re-credit replaces a settlement that failed, a return a transfer that came back. */

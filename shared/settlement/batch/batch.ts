@@ -67,15 +67,7 @@ export function isLive({ state, usedAt, isBroken }: Batch) {
 }
 
 /** A payout as every file of the batch shows it. */
-export type PayoutLine = {
-  readonly line: number
-  readonly settlement_id: string
-  readonly client_id: string
-  readonly amount: number
-  readonly bank_code: string
-  readonly bank_account_no: string
-  readonly bank_account_name: string
-}
+export type PayoutLine = ReturnType<typeof payoutLines>[number]
 
 /** What the lines are made of never changes while the batch is live. */
 export function payoutLines(settlements: readonly Settlement[]) {
