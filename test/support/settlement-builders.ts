@@ -15,7 +15,7 @@ import {
 import { HISTORY_STEPS } from '../../shared/stage-settings.ts'
 import { GATEWAY_OWNER } from '../../shared/table/schema.ts'
 import { addMs, DAY_MS, later, MINUTE_MS, TimestampSchema } from '../../shared/time.ts'
-import { recordFindings } from '../../shared/verdict/client-verdict-store.ts'
+import { readClientVerdict, recordFindings } from '../../shared/verdict/client-verdict-store.ts'
 import { aSucceededPayment, type SucceededFields } from './paid-builders.ts'
 import { aClientId, aStoredClient } from './payment-builders.ts'
 import { type MemoryDeps, memoryDeps, type TestDeps } from './test-deps.ts'
@@ -121,6 +121,11 @@ export async function runAudit(
     if (next === undefined) return runs
     auditId = v.parse(Continuation, next.message.body).audit_id
   }
+}
+
+/** The differences that the last audits left standing. */
+export async function standingOf(deps: TestDeps, { clientId }: { readonly clientId: string }) {
+  return (await readClientVerdict(deps, clientId)).standing
 }
 
 export function withoutSleep(deps: TestDeps) {

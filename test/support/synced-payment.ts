@@ -39,8 +39,13 @@ export async function creditedPayment(
   fields: Partial<PaymentRequest> = {},
 ) {
   const paid = await paidUpstream(deps, client, fields)
-  await applyProviderNews(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
+  await notifyOf(deps, paid.providerPaymentId)
   return { ...paid, payment: await paymentOf(deps, paid) }
+}
+
+/** The provider's callback about a payment of a customer. */
+export function notifyOf(deps: TestDeps, providerPaymentId: string) {
+  return applyProviderNews(deps, { providerPaymentId }, 'callback')
 }
 
 export type PaidUpstream = Awaited<ReturnType<typeof paidUpstream>>

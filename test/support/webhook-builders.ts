@@ -144,6 +144,14 @@ export function messageFor({ deliveryId, clientId, endpointId, attempts, isTest 
   return isTest ? { ...message, test: true } : message
 }
 
+export function deliver(
+  deps: Parameters<typeof deliverWebhook>[0],
+  delivery: Delivery,
+  fields: object = {},
+) {
+  return deliverWebhook(deps, { ...messageFor(delivery), ...fields })
+}
+
 export function sentFor(
   { deliveryId, clientId, endpointId, attempts }: Delivery,
   delaySeconds = 0,

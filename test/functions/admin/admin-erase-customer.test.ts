@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { PaymentIdSchema, paymentIdForKey, subjectOfPayment } from '../../../shared/ids.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
@@ -21,7 +20,7 @@ import {
   payFirst,
 } from '../../support/payment-builders.ts'
 import { wholeRow } from '../../support/recount/books.ts'
-import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
+import { creditedPayment, notifyOf, paymentOf } from '../../support/synced-payment.ts'
 import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { drainQueue } from '../../support/webhook-builders.ts'
 import { aPaidCustomer, CUSTOMER, erasedAnswer, FIELDS } from './paid-customer.ts'
@@ -209,7 +208,7 @@ describe('erase-customer', () => {
     const { providerPaymentId } = payFirst(deps)
     const overtaken = beforeFirst(deps, 'transact', eraseNow)
 
-    await applyProviderNews(overtaken, { providerPaymentId }, 'callback')
+    await notifyOf(overtaken, providerPaymentId)
 
     const payment = await findStoredPayment(deps, payment_id)
     expect(payment).toMatchObject({ status: 'succeeded', erasedAt: deps.now() })

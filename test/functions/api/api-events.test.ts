@@ -8,7 +8,6 @@ import {
   PaymentIdSchema,
   subjectOfPayment,
 } from '../../../shared/ids.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { deflateText } from '../../../shared/table/deflated-text.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
 import { exists, isNew, put, update } from '../../../shared/table/step.ts'
@@ -23,6 +22,7 @@ import {
 } from '../../support/api-event.ts'
 import { payFirst } from '../../support/payment-builders.ts'
 import { runs } from '../../support/runs.ts'
+import { notifyOf } from '../../support/synced-payment.ts'
 import { depsWithLateIndexes, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { anEvent } from '../../support/webhook-builders.ts'
 
@@ -95,7 +95,7 @@ describe('GET /v1/events (design section 8)', () => {
     const id = String((await ask('createPayment', { body })).body['id'])
     const { providerPaymentId } = payFirst(deps)
     deps.clock.advance(90)
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    await notifyOf(deps, providerPaymentId)
     const timestamp = deps.now()
     deps.clock.advance(60)
 

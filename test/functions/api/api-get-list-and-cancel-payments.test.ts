@@ -13,6 +13,7 @@ import { addMs } from '../../../shared/time.ts'
 import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
 import { storeOpen, succeededPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment, ledgerView, paidWhileCreating } from '../../support/payment-builders.ts'
+import { notifyOf } from '../../support/synced-payment.ts'
 import {
   memoryDeps,
   queriesIn,
@@ -242,7 +243,7 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     // The lease of the create has expired, so the customer's payment is credited without its
     // answer.
     deps.clock.advance(60)
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    await notifyOf(deps, providerPaymentId)
     answer.resolve()
     const { payment } = await creating
 

@@ -7,7 +7,6 @@ import { handler as syncProviderTransactions } from '../../../functions/schedule
 import { referenceOf } from '../../../shared/ids.ts'
 import { moveOpenCredit } from '../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
@@ -15,6 +14,7 @@ import { API, anApiClient, aPaymentBody, call, sendCapture } from '../../support
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
+import { notifyOf } from '../../support/synced-payment.ts'
 import type { MemoryDeps } from '../../support/test-deps.ts'
 import {
   drainQueue,
@@ -114,7 +114,7 @@ const UNREADABLE = [asMessage('not a message of ours')]
 async function payWrongAmount(deps: MemoryDeps) {
   const { paymentRequestId } = await aPending(deps)
   const providerPaymentId = deps.provider.pay(paymentRequestId, 99_999)
-  await applyProviderNews(deps, { providerPaymentId }, 'callback')
+  await notifyOf(deps, providerPaymentId)
 }
 
 async function sweepTwice(deps: MemoryDeps) {

@@ -26,7 +26,7 @@ import {
   acceptedSubject,
   unacceptedDifferences,
 } from '../../../shared/verdict/acceptances.ts'
-import { readClientVerdict, recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
+import { recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import type { Difference } from '../../../shared/verdict/difference.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
@@ -36,6 +36,7 @@ import {
   fail,
   payOut,
   recredit,
+  standingOf,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
 import { alter, erase, keyOfRow, putRaw, rawItem } from '../../support/tampering.ts'
@@ -197,7 +198,7 @@ describe('an acceptance', () => {
     const openNow = async () => {
       const { differences } = await auditLedger(deps, clientId)
       deps.clock.advance(1)
-      const { standing } = await readClientVerdict(deps, clientId)
+      const standing = await standingOf(deps, { clientId })
       return { differences, open: await unacceptedDifferences(deps, clientId, standing) }
     }
     await change(deps, settlement, 1)

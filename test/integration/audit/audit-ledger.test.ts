@@ -24,7 +24,6 @@ import {
   insertDelivery,
   newDelivery,
 } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import {
   aSucceededPayment,
@@ -42,13 +41,14 @@ import {
   payOut,
   recredit,
   runAudit,
+  standingOf,
   sweptADayLater,
 } from '../../support/settlement-builders.ts'
 import { aSyncWorld, creditedPayment } from '../../support/synced-payment.ts'
 import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { interceptTable, memoryDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
-import { messageFor, storedEndpoint } from '../../support/webhook-builders.ts'
+import { deliver, storedEndpoint } from '../../support/webhook-builders.ts'
 import { auditedHistory } from './audited-history.ts'
 
 const it = testWith(() => aSyncWorld(), 'deps', 'client')
@@ -164,7 +164,7 @@ it('a lost window does not hide the differences of payments', async () => {
 
   await auditLedger(deps, clientId)
 
-  const { standing } = await readClientVerdict(deps, clientId)
+  const standing = await standingOf(deps, { clientId })
   expect(standing.map(({ what }) => what)).toStrictEqual(['window', 'event.body', 'pointer'])
 })
 
@@ -186,7 +186,7 @@ it('an unknown field in an event is a difference that does not show its value', 
 
   await auditLedger(deps, client.clientId)
 
-  const { standing } = await readClientVerdict(deps, client.clientId)
+  const standing = await standingOf(deps, client)
   expect(standing).toMatchObject([{ what: 'event.body', expected: 'as derived' }])
 })
 
@@ -225,7 +225,7 @@ async function deliveredPayment() {
     endpoint.endpointId,
   )
   const delivery = await findDelivery(deps, deliveryId)
-  if (delivery) await deliverWebhook(deps, messageFor(delivery))
+  if (delivery) await deliver(deps, delivery)
   deps.clock.advance(1)
   const differencesNow = async () => (await auditLedger(deps, client.clientId)).differences
   return {

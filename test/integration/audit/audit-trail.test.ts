@@ -10,10 +10,10 @@ import { changeClient } from '../../../shared/client/client-store.ts'
 import { readAuditRecords, recordChange } from '../../../shared/operator/audit-record-store.ts'
 import { auditHeadKey, auditRecordPk, clientKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { updateEndpoint } from '../../../shared/webhook/endpoint/change-endpoint.ts'
 import { invokeAdmin, invokeWhole } from '../../support/operator-actions.ts'
 import { aStoredClient, issueKey } from '../../support/payment-builders.ts'
+import { standingOf } from '../../support/settlement-builders.ts'
 import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { interceptTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
@@ -163,7 +163,7 @@ describe('the audit trail', () => {
     expect(await auditNow()).toStrictEqual(brokenTrail)
     for (let day = 0; day < 3; day++) {
       await auditClient(deps, clientId)
-      expect((await readClientVerdict(deps, clientId)).standing).toMatchObject([{ id: paymentId }])
+      expect(await standingOf(deps, { clientId })).toMatchObject([{ id: paymentId }])
       deps.clock.set(addMs(deps.now(), DAY_MS))
     }
   })

@@ -3,7 +3,6 @@ import { changeClient } from '../../../shared/client/client-store.ts'
 import { type ClientId } from '../../../shared/ids.ts'
 import { shardOf as shardKeyOf } from '../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { cancelPayment, expirePayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { payoutFile } from '../../../shared/payout/payout-file.ts'
@@ -34,6 +33,7 @@ import {
 import {
   aSyncWorld,
   creditedPayment,
+  notifyOf,
   type PaidUpstream,
   paidUpstream,
   paymentOf,
@@ -144,7 +144,7 @@ export async function auditedHistory(givenDeps?: TestDeps) {
   await syncFees(corrected)
   const knownAtOnce = await paidUpstream(deps, client)
   rows.push(rowNow(deps, knownAtOnce))
-  await applyProviderNews(deps, { providerPaymentId: knownAtOnce.providerPaymentId }, 'callback')
+  await notifyOf(deps, knownAtOnce.providerPaymentId)
   const pending = { payment: await aPendingPayment(deps, client) }
   const failedPayment = {
     payment: await aPendingPayment(deps, client, { notionalMinor: minor(70_000) }),

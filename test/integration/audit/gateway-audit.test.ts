@@ -35,6 +35,7 @@ import {
   inSteps,
   payOut,
   runAudit,
+  standingOf,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
 import { erase, putRaw, rawItem } from '../../support/tampering.ts'
@@ -124,9 +125,9 @@ it.each<[string, Loss, found: readonly unknown[][]]>([
       await auditGateway(deps)
       for (const { clientId } of [client, other]) await auditClient(deps, clientId)
 
-      const { standing } = await readClientVerdict(deps, client.clientId)
+      const standing = await standingOf(deps, client)
       expect(standing.map((one) => [one.what, one.found])).toStrictEqual(found)
-      expect((await readClientVerdict(deps, other.clientId)).standing).toStrictEqual([])
+      expect(await standingOf(deps, other)).toStrictEqual([])
       expect(deps.published.splice(0)).toContainEqual(
         expect.objectContaining({ kind: 'audit.imbalance', subject: client.clientId }),
       )
@@ -193,7 +194,7 @@ it('the audit of the gateway keeps what the audit of a client has found', async 
   await halvedSuspense(deps, client)
   await leaveIndex(deps, client)
   const standing = async () =>
-    (await readClientVerdict(deps, client.clientId)).standing.map(({ part, what }) => [part, what])
+    (await standingOf(deps, client)).map(({ part, what }) => [part, what])
   await auditClient(deps, client.clientId)
   const found = await standing()
 
@@ -260,7 +261,7 @@ it('a night in several runs keeps and tells what each run found, and is fresh af
   const { standing, progress } = await verdict()
   expect(new Set(standing.map(({ what }) => what))).toStrictEqual(new Set(['house_entry']))
   expect(progress).toBeUndefined()
-  expect((await readClientVerdict(deps, client.clientId)).standing).toMatchObject([
+  expect(await standingOf(deps, client)).toMatchObject([
     { part: 'suspense', what: 'suspense.amount_minor' },
   ])
 })

@@ -23,7 +23,6 @@ import {
   windowKey,
 } from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
-import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { ledgerView } from '../../support/payment-builders.ts'
@@ -34,6 +33,7 @@ import {
   BY_OPERATOR,
   fail,
   recredit,
+  standingOf,
   sweptNow,
 } from '../../support/settlement-builders.ts'
 import { erase, putRaw, rawItem } from '../../support/tampering.ts'
@@ -88,7 +88,7 @@ async function nightOf(deps: TestDeps, { clientId }: Client) {
   deps.clock.advance(120)
   await auditGateway(deps)
   await auditClient(deps, clientId)
-  return (await readClientVerdict(deps, clientId)).standing.map(({ what }) => what)
+  return (await standingOf(deps, { clientId })).map(({ what }) => what)
 }
 
 /** What the payout pays, or which differences refuse it. */
@@ -171,7 +171,7 @@ it('a recount raises no balance to a payment that was raised with its entry', as
     not_repairable: [{ what: 'event.body', id: payment.paymentId }],
   })
   expect(await ledgerView(deps, clientId)).toStrictEqual(before)
-  const { standing } = await readClientVerdict(deps, clientId)
+  const standing = await standingOf(deps, { clientId })
   expect(standing.map(({ what }) => what)).toStrictEqual(['ledger.credited_minor', 'event.body'])
 })
 

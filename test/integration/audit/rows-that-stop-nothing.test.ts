@@ -20,13 +20,17 @@ import {
 import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { dayNumber } from '../../../shared/time.ts'
-import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
 import { invokeWhole } from '../../support/operator-actions.ts'
 import { anOpenPayment } from '../../support/paid-builders.ts'
 import { ledgerView } from '../../support/payment-builders.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
-import { aDayLater, aLoneClient, aSettledClient } from '../../support/settlement-builders.ts'
+import {
+  aDayLater,
+  aLoneClient,
+  aSettledClient,
+  standingOf,
+} from '../../support/settlement-builders.ts'
 import { alter, putRaw, type Raw, rawItem } from '../../support/tampering.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 import { anAuditedSettlement } from '../payout/recorded-settlement.ts'
@@ -127,7 +131,7 @@ describe('an audit of a client has differences, and books and a recount answer, 
     await recountLedger(deps, { clientId, operator: 'ana' })
     expect(await invokeWhole(getBooks, deps, {})).toMatchObject({ body: { balanced: false } })
     expect(differences).not.toStrictEqual([])
-    expect((await readClientVerdict(deps, clientId)).standing).not.toStrictEqual([])
+    expect(await standingOf(deps, { clientId })).not.toStrictEqual([])
   })
 
   it('the number in the head of a chain of records', async () => {
@@ -183,7 +187,7 @@ it('each night the audit of the gateway reads the house rows of three days', asy
   const day = dayText(dayNumber(deps.now()) - 3)
   await putRaw(deps, { ...houseEntryKey(day, 'txn-stray', 'topup'), type: 'topup' })
   await auditGateway(deps)
-  const { standing } = await readClientVerdict(deps, GATEWAY_OWNER)
+  const standing = await standingOf(deps, { clientId: GATEWAY_OWNER })
   expect(standing).toMatchObject([{ part: 'suspense', what: 'house_entry' }])
 })
 

@@ -19,6 +19,7 @@ import { OPERATOR } from '../../support/operator-actions.ts'
 import {
   aDayLater,
   aLoneClient,
+  standingOf,
   withoutFloor,
   withoutSleep,
 } from '../../support/settlement-builders.ts'
@@ -59,7 +60,7 @@ describe('the differences that audits have found', () => {
 
     await addFindings(raced, clientId, new Map([['figures', [added]]]))
 
-    expect((await readClientVerdict(deps, clientId)).standing).toMatchObject([standing, added])
+    expect(await standingOf(deps, { clientId })).toMatchObject([standing, added])
   })
 
   it.for([0, 1])(
@@ -74,9 +75,7 @@ describe('the differences that audits have found', () => {
       await noteIn(overtaken, 'figures')
 
       const parts = [...(earlierCount ? ['counts'] : []), 'window', 'figures']
-      expect((await readClientVerdict(deps, client.clientId)).standing).toMatchObject(
-        parts.map((part) => ({ part })),
-      )
+      expect(await standingOf(deps, client)).toMatchObject(parts.map((part) => ({ part })))
     },
   )
 
@@ -92,7 +91,7 @@ describe('the differences that audits have found', () => {
     const [extraDifference, hundredDifferences] = [differences.slice(0, 1), differences.slice(1)]
     await noteDifferences(deps, client, 'payments 1', hundredDifferences)
     await noteDifferences(deps, client, 'payments 2', extraDifference)
-    expect((await readClientVerdict(deps, client.clientId)).standing).toHaveLength(100)
+    expect(await standingOf(deps, client)).toHaveLength(100)
     const standingAfterRepair = await noteDifferences(deps, client, 'payments 1', [])
 
     await noteDifferences(deps, client, 'payments 2', [])
@@ -123,7 +122,7 @@ describe('the differences that audits have found', () => {
 
       await audit(overtaken, clientId)
 
-      const { standing } = await readClientVerdict(deps, clientId)
+      const standing = await standingOf(deps, { clientId })
       expect(standing).toMatchObject([{ what: 'window.written_off_minor' }])
     },
   )
@@ -166,7 +165,7 @@ describe('the differences that audits have found', () => {
       await auditGateway(deps)
       await auditClient(deps, client.clientId)
 
-      const { standing } = await readClientVerdict(deps, client.clientId)
+      const standing = await standingOf(deps, client)
       expect(standing.map(({ what }) => what)).toStrictEqual(
         expect.arrayContaining(['suspense.amount_minor', 'window.written_off_minor']),
       )
@@ -188,7 +187,7 @@ describe('the differences that audits have found', () => {
     }
 
     const unknown = { what: 'payment.colour', id: 'payment' }
-    expect((await readClientVerdict(deps, client.clientId)).standing).toMatchObject([unknown])
+    expect(await standingOf(deps, client)).toMatchObject([unknown])
     expect(deps.published.filter(({ kind }) => kind === 'audit.imbalance')).toHaveLength(1)
     expect((await pay()).body).not.toMatchObject({ field_errors: expect.any(Object) })
   })
@@ -228,7 +227,7 @@ describe('a verdict row that is unreadable', () => {
       figuresAt: deps.now(),
       restoredAt,
     })
-    expect((await readClientVerdict(deps, client.clientId)).standing).toStrictEqual([])
+    expect(await standingOf(deps, client)).toStrictEqual([])
   })
 
   it('or cannot be written stops no audit of another owner', async ({ deps, client }) => {

@@ -10,6 +10,7 @@ import {
   OVO_REQUEST,
   paidWhileCreating,
 } from '../../support/payment-builders.ts'
+import { notifyOf } from '../../support/synced-payment.ts'
 import {
   failingOn,
   recordTable,
@@ -177,7 +178,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
     const { deps, client } = scene
     const capture = await paidWhileCreating(deps, client, OVO_REQUEST)
     const { creating, providerPaymentId } = capture
-    const notify = () => applyProviderNews(deps, { providerPaymentId }, 'callback')
+    const notify = () => notifyOf(deps, providerPaymentId)
     creating.catch(() => undefined)
     return {
       ...scene,

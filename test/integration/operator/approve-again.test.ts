@@ -7,8 +7,8 @@ import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { type Approvable, approvalIdOf } from '../../../shared/operator/approval-store.ts'
 import { approvalKey, shardKey } from '../../../shared/table/keys.ts'
 import { unacceptedDifferences } from '../../../shared/verdict/acceptances.ts'
-import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { invokeAdmin, invokeWhole, OPERATOR, withClient } from '../../support/operator-actions.ts'
+import { standingOf } from '../../support/settlement-builders.ts'
 import { alter, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
@@ -63,7 +63,7 @@ describe('a second approval of the same figures', () => {
     deps.clock.advance(1)
     expect(await invokeAdmin(acceptAction, deps, input)).toMatchObject({ status: 200 })
     const open = async () => {
-      const { standing } = await readClientVerdict(deps, clientId)
+      const standing = await standingOf(deps, { clientId })
       return unacceptedDifferences(deps, clientId, standing)
     }
 

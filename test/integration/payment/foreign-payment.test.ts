@@ -51,6 +51,7 @@ import {
 } from '../../support/settlement-builders.ts'
 import {
   findingAbout,
+  notifyOf,
   type PaidUpstream,
   paidUpstream,
   paymentOf,
@@ -185,11 +186,11 @@ syncTest('a create of a changed row is not taken over, and its money is held', a
   const capture = deps.provider.payments.get(providerPaymentId)
   Object.assign(capture ?? {}, { reference: `${paymentId}-1` })
 
-  await applyProviderNews(deps, { providerPaymentId }, 'callback')
+  await notifyOf(deps, providerPaymentId)
   // The running attempt may still commit the payment of the right client.
   expect(await findSuspense(deps, providerPaymentId)).toBeUndefined()
   deps.clock.set(addMs(deps.now(), LEASE_MS))
-  await applyProviderNews(deps, { providerPaymentId }, 'callback')
+  await notifyOf(deps, providerPaymentId)
 
   await expect(create(deps, client, creating.request, 'key-1')).rejects.toThrow('another client')
   expect((await findStoredPayment(deps, paymentId))?.status).toBe('creating')

@@ -14,7 +14,7 @@ import { claimForBatch, findAnySettlement } from '../../../shared/settlement/set
 import { auditHeadKey, auditRecordPk, batchKey, settlementKey } from '../../../shared/table/keys.ts'
 import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { addFindings, readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
+import { addFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import {
   answerLine,
   askForFile,
@@ -26,7 +26,7 @@ import {
   twoInABatch,
 } from '../../support/batch-builders.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
-import { BANK, payOut } from '../../support/settlement-builders.ts'
+import { BANK, payOut, standingOf } from '../../support/settlement-builders.ts'
 import { alter, erase } from '../../support/tampering.ts'
 import { interceptTable, memoryDeps, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 
@@ -65,7 +65,7 @@ it('the last ten batches are compared each night, and each older one within thir
   for (let night = 0; night < 30; night++) {
     deps.clock.set(addMs(deps.now(), DAY_MS))
     await auditGateway(deps)
-    const { standing } = await readClientVerdict(deps, GATEWAY_OWNER)
+    const standing = await standingOf(deps, { clientId: GATEWAY_OWNER })
     nights.push(standing.map(({ what, id }) => `${what} ${id}`).toSorted())
   }
 

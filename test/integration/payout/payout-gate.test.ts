@@ -13,7 +13,6 @@ import {
   verdictKey,
 } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, dayNumber, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
-import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { fileOf } from '../../support/batch-builders.ts'
 import { aFinding, aRefund } from '../../support/money-rows.ts'
 import { OPERATOR } from '../../support/operator-actions.ts'
@@ -27,6 +26,7 @@ import {
   payOut,
   recredit,
   settledAmount,
+  standingOf,
   sweptADayLater,
   sweptNow,
   withoutFloor,
@@ -255,7 +255,7 @@ it('the gateway’s audit names a finding that names another payment than its id
 
   await auditGateway(deps)
 
-  const { standing } = await readClientVerdict(deps, client.clientId)
+  const standing = await standingOf(deps, client)
   const named = { what: 'suspense.payment_id', id: item.suspenseId, expected: subject }
   expect(standing).toContainEqual(expect.objectContaining(named))
 })

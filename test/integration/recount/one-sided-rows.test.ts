@@ -9,7 +9,6 @@ import { shardOf } from '../../../shared/ledger/shard-store.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import type { ProviderPayment } from '../../../shared/provider/provider.ts'
@@ -27,7 +26,13 @@ import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aClientId } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { aLoneClient, BANK, payOut, sweptADayLater } from '../../support/settlement-builders.ts'
-import { creditedPayment, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import {
+  creditedPayment,
+  notifyOf,
+  paidUpstream,
+  paymentOf,
+  rowNow,
+} from '../../support/synced-payment.ts'
 import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
@@ -101,8 +106,7 @@ async function anEventAlone({ hasFailed = false } = {}) {
   const rowsBefore = await Promise.all(
     [paymentKey(paymentId), shardOf(paid.payment)].map((key) => rawItem(deps, key)),
   )
-  const notify = (providerPaymentId: string) =>
-    applyProviderNews(deps, { providerPaymentId }, 'callback')
+  const notify = (providerPaymentId: string) => notifyOf(deps, providerPaymentId)
   const close = (status: 'failed' | 'expired') =>
     closePayment(deps, paid.payment, { status, source: 'callback' })
   await (hasFailed ? close('failed') : notify(paid.providerPaymentId))

@@ -8,7 +8,6 @@ import { describe, expect, it } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { creditedOf, readLedger } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { create, payFirst } from '../../support/payment-builders.ts'
@@ -21,6 +20,7 @@ import {
   settledAmount,
   settlementsOf,
 } from '../../support/settlement-builders.ts'
+import { notifyOf } from '../../support/synced-payment.ts'
 import { interceptTable, type MemoryDeps } from '../../support/test-deps.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { FLOWS, receiveCallbacks, receiveEverything, syncRows } from './torn-flows.ts'
@@ -112,7 +112,7 @@ describe.each([
   deps.provider.transactions.push(settledRow(capture, deps.now(), NOT_SETTLED))
   deps.clock.advance(60)
   const payTransactions = await recordTransactions(deps, (acting) =>
-    applyProviderNews(acting, { providerPaymentId }, 'callback'),
+    notifyOf(acting, providerPaymentId),
   )
   deps.provider.transactions.push(settledRow(capture, deps.now(), row))
   deps.clock.advance(1)

@@ -19,7 +19,7 @@ import { suspenseKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { aRefund, someHeldMoney } from '../../support/money-rows.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
-import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { findingAbout, notifyOf, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { beforeFirst, interceptTable, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 import { heldMoneyItem, resolve } from '../payment/suspense-test.ts'
 import { heldTest, refundFields } from './held-money.ts'
@@ -45,7 +45,7 @@ const it = heldTest
     return { item, refund, reread: () => findSuspense(deps, providerPaymentId) }
   })
   .extend('credit', ({ deps, paid: { providerPaymentId } }) => async () => {
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    await notifyOf(deps, providerPaymentId)
   })
 
 describe('held money that a payment is credited with after all', () => {

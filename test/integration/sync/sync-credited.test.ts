@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import type { StageSettings } from '../../../shared/stage-settings.ts'
 import { recordRowFinding } from '../../../shared/sync/provider-row.ts'
@@ -9,6 +8,7 @@ import { entriesIn } from '../../support/paid-builders.ts'
 import {
   creditedPayment,
   findingAbout,
+  notifyOf,
   type PaidUpstream,
   paymentOf,
   pendingOf,
@@ -225,7 +225,7 @@ describe('a contract that bills fees after the month (stage setting providerFees
     'makes the tariff’s fee the actual fee in the transaction of the success, without asking ' +
       'the provider',
     async ({ deps, client, paid }) => {
-      await applyProviderNews(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
+      await notifyOf(deps, paid.providerPaymentId)
 
       const { finalFee, ...stored } = await paymentOf(deps, paid)
       expect(stored).toMatchObject(TARIFFS_FEE)

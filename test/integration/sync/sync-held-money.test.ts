@@ -1,14 +1,13 @@
 import { describe, expect } from 'vitest'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { houseTotalKey, suspenseKey } from '../../../shared/table/keys.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
-import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
+import { findingAbout, notifyOf, paymentOf } from '../../support/synced-payment.ts'
 import { erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { CASE, send } from '../payment/dispute-news.ts'
@@ -164,7 +163,7 @@ describe('sync: rows that return money in suspense', () => {
       const heldRow = settledRow({ providerPaymentId, reference }, deps.now())
       await sync(heldRow)
       deps.provider.heal('getPayment')
-      await applyProviderNews(deps, { providerPaymentId }, 'callback')
+      await notifyOf(deps, providerPaymentId)
       deps.clock.advance(600)
       showAnew(heldRow, { status: 'reversed' })
       await sync()
@@ -220,8 +219,7 @@ const attempts = syncTest.extend('pay', ({ deps, paid }) => async (isOwnCredited
   const second = { ...request, providerPaymentId: deps.provider.pay(request.paymentRequestId) }
   const own = { ...paid, paymentRequestId }
   const [credited, kept] = isOwnCredited ? [own, second] : [second, own]
-  for (const { providerPaymentId } of [credited, kept])
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+  for (const { providerPaymentId } of [credited, kept]) await notifyOf(deps, providerPaymentId)
   return { credited, kept }
 })
 

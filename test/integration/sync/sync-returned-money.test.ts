@@ -4,7 +4,6 @@
  */
 import { describe, expect } from 'vitest'
 import { holdMoney } from '../../../shared/payment/held-money.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { someHeldMoney } from '../../support/money-rows.ts'
@@ -12,6 +11,7 @@ import { aPendingPayment } from '../../support/payment-builders.ts'
 import { sweptADayLater } from '../../support/settlement-builders.ts'
 import {
   findingAbout,
+  notifyOf,
   type PaidUpstream,
   paymentOf,
   pendingOf,
@@ -145,7 +145,7 @@ describe('sync: a row that returns money, and has a reference or a product of it
     await syncAfter(3 * 86_400)
     expect(await findSuspense(deps, 'py-wrong')).toMatchObject({ resolution: 'refunded' })
     const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    await notifyOf(deps, providerPaymentId)
     const paid = { payment, providerPaymentId, reference }
 
     await sync(rowNow(deps, paid))

@@ -2,7 +2,6 @@ import { describe, expect } from 'vitest'
 import { reversedEventName } from '../../../shared/event/event.ts'
 import { listEventsOf } from '../../../shared/event/read-events.ts'
 import { deliveryIdFor, eventIdFor, subjectOfPayment } from '../../../shared/ids.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { attemptKey, deliveryKey } from '../../../shared/table/keys.ts'
 import { exists, put, update } from '../../../shared/table/step.ts'
@@ -21,6 +20,7 @@ import {
   storeAttemptResult,
 } from '../../../shared/webhook/send/attempt-store.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { notifyOf } from '../../support/synced-payment.ts'
 import { memoryDeps, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
@@ -204,8 +204,7 @@ async function aPaidPaymentWith(...endpoints: readonly Partial<Endpoint>[]) {
     deps,
     payment,
     eventId,
-    notify: (notifyDeps: TestDeps = deps) =>
-      applyProviderNews(notifyDeps, { providerPaymentId }, 'callback'),
+    notify: (notifyDeps: TestDeps = deps) => notifyOf(notifyDeps, providerPaymentId),
     deliveries: () =>
       Promise.all(
         storedEndpoints.map(({ endpointId }) =>

@@ -7,15 +7,14 @@ import {
   listDeliveries,
 } from '../../../shared/webhook/delivery/list-deliveries.ts'
 import { skipDelivery } from '../../../shared/webhook/send/attempt-store.ts'
-import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { invokeAdmin, withClient } from '../../support/operator-actions.ts'
 import { beforeFirst, memoryDeps, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
+  deliver,
   drainQueue,
   ENDED,
   FAILED,
-  messageFor,
   SKIPPED,
   storedDelivery,
   storedEndpoint,
@@ -154,7 +153,7 @@ it('list-deliveries (design section 7) shows a delivery with its attempts, oldes
     { httpStatus: 200, responseBody: 'ok', durationMs: 12 },
   ]
   deps.answerWebhooks(async () => answers.shift() ?? FAILED)
-  await deliverWebhook(deps, messageFor(delivery))
+  await deliver(deps, delivery)
   await drainQueue(deps)
 
   const answer = await invokeAdmin(handler, deps, { client_id: clientId })

@@ -3,7 +3,6 @@ import { describe, expect } from 'vitest'
 import { handler as registerEndpoint } from '../../../functions/admin/register-endpoint.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import type { EndpointId } from '../../../shared/ids.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { endpointKey } from '../../../shared/table/keys.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { liveEndpoints } from '../../../shared/webhook/endpoint/endpoint-store.ts'
@@ -14,6 +13,7 @@ import {
   withClient,
 } from '../../support/operator-actions.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
+import { notifyOf } from '../../support/synced-payment.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { drainQueue } from '../../support/webhook-builders.ts'
 import { FAILED, remove, update } from './endpoint-operations.ts'
@@ -213,7 +213,7 @@ describe('the endpoints of a client (spec 2.4, 6.1, 6.2, 6.4)', () => {
   const paidPayment = async (deps: TestDeps, client: Client) => {
     const { paymentRequestId } = await aPendingPayment(deps, client)
     const providerPaymentId = deps.provider.pay(paymentRequestId)
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    await notifyOf(deps, providerPaymentId)
     await drainQueue(deps)
     return deps.webhooks.splice(0)
   }
