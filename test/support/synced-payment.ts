@@ -1,6 +1,7 @@
 import type { Client } from '../../shared/client/client.ts'
 import type { ClientId } from '../../shared/ids.ts'
 import { applyProviderNews } from '../../shared/payment/news/apply-news.ts'
+import { closePayment } from '../../shared/payment/news/close-payment.ts'
 import type { Payment, PaymentRequest } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
@@ -46,6 +47,10 @@ export async function creditedPayment(
 /** The provider's callback about a payment of a customer. */
 export function notifyOf(deps: TestDeps, providerPaymentId: string) {
   return applyProviderNews(deps, { providerPaymentId }, 'callback')
+}
+
+export function expire(deps: TestDeps, payment: Payment) {
+  return closePayment(deps, payment, { status: 'expired', source: 'due_work' })
 }
 
 export type PaidUpstream = Awaited<ReturnType<typeof paidUpstream>>

@@ -5,10 +5,9 @@ import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { PaymentIdSchema, paymentIdForKey, subjectOfPayment } from '../../../shared/ids.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { eventKey, paymentKey, referenceKey } from '../../../shared/table/keys.ts'
 import { exists, put, update } from '../../../shared/table/step.ts'
-import { aRefund } from '../../support/money-rows.ts'
+import { bookRefund } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import {
   aCreating,
@@ -21,6 +20,7 @@ import {
 } from '../../support/payment-builders.ts'
 import { wholeRow } from '../../support/recount/books.ts'
 import { creditedPayment, notifyOf, paymentOf } from '../../support/synced-payment.ts'
+import { change } from '../../support/tampering.ts'
 import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { drainQueue } from '../../support/webhook-builders.ts'
 import { aPaidCustomer, CUSTOMER, erasedAnswer, FIELDS } from './paid-customer.ts'
@@ -52,7 +52,7 @@ describe('erase-customer', () => {
   it('fails at an event that cannot be read, because its bytes may name the customer', async () => {
     const { deps, payment, erase, storedPayment } = await aPaidCustomer()
     const key = eventKey(subjectOfPayment(payment.paymentId), 'payment.succeeded')
-    await deps.table.write(update(key, { set: { body: 'unreadable' } }, exists))
+    await change(deps, key, { set: { body: 'unreadable' } })
 
     expect(await erase()).toMatchObject({ status: 500 })
 
@@ -141,9 +141,7 @@ describe('erase-customer', () => {
         const die = () => {
           if (--requestsLeft <= 0) throw new Error('the process has died')
         }
-        const moving = beforeFirst(deps, 'transact', () =>
-          movePayment(deps, payment, aRefund(deps, 10_000)),
-        )
+        const moving = beforeFirst(deps, 'transact', () => bookRefund(deps, payment, 10_000))
         const dying = interceptTable(moving, { [side]: die })
         const first = await erase(undefined, dying)
         await erase(payload)

@@ -3,11 +3,11 @@ import { handler as findPayments } from '../../../functions/admin/find-payments.
 import { minor } from '../../../shared/money.ts'
 import { writePointers } from '../../../shared/payment/creating-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
-import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, timestampOf } from '../../../shared/time.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient, create } from '../../support/payment-builders.ts'
 import { notifyOf } from '../../support/synced-payment.ts'
+import { change } from '../../support/tampering.ts'
 import { recordTable, type TestDeps, testDeps, withRequests } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
@@ -144,7 +144,7 @@ describe('find-payments by destination', () => {
     async (filter, { deps, destination }) => {
       const client = await aStoredClient(deps)
       const payment = await aPendingPayment(deps, client, { externalReference: 'order-1' })
-      await deps.table.write(update(paymentKey(payment.paymentId), { remove: ['entity'] }, exists))
+      await change(deps, paymentKey(payment.paymentId), { remove: ['entity'] })
 
       const search = {
         client_id: client.clientId,

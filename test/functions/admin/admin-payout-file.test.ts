@@ -7,12 +7,12 @@ import type { ClientId } from '../../../shared/ids.ts'
 import { approve } from '../../../shared/operator/approve.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { batchKey, clientKey } from '../../../shared/table/keys.ts'
-import { exists, update } from '../../../shared/table/step.ts'
 import { recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { BANK, fail, withoutFloor } from '../../support/settlement-builders.ts'
+import { change } from '../../support/tampering.ts'
 import type { TableCall } from '../../support/test-deps.ts'
 import {
   beforeFirst,
@@ -239,7 +239,7 @@ describe('payout-file (design section 15)', () => {
     const deps = memoryDeps()
     await aWaitingSettlement(deps)
     await fileOf(deps)
-    await deps.table.write(update(batchKey(1), { set: { settlementIds: [] } }, exists))
+    await change(deps, batchKey(1), { set: { settlementIds: [] } })
 
     expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 409 })
     expect(await auditWholeGateway(deps)).toMatchObject({
@@ -274,13 +274,11 @@ describe('payout-file (design section 15)', () => {
 type Change = (deps: MemoryDeps, clientId: ClientId) => Promise<unknown>
 
 function holdPayouts(deps: MemoryDeps, clientId: ClientId) {
-  return deps.table.write(
-    update(clientKey(clientId), { set: { payoutHold: 'police report' } }, exists),
-  )
+  return change(deps, clientKey(clientId), { set: { payoutHold: 'police report' } })
 }
 
 function disable(deps: MemoryDeps, clientId: ClientId) {
-  return deps.table.write(update(clientKey(clientId), { set: { enabled: false } }, exists))
+  return change(deps, clientKey(clientId), { set: { enabled: false } })
 }
 
 async function recordDifference(deps: MemoryDeps, clientId: ClientId) {

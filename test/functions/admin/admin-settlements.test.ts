@@ -7,7 +7,6 @@ import { handler as updateClient } from '../../../functions/admin/update-client.
 import type { ClientId } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import { markClosed } from '../../../shared/settlement/settlement-store.ts'
-import { settlementKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, SECOND_MS } from '../../../shared/time.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
 import {
@@ -30,7 +29,7 @@ import {
   sweptNow,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
-import { alter } from '../../support/tampering.ts'
+import { alterSettlement } from '../../support/tampering.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 
 function listReply(deps: MemoryDeps, input: object) {
@@ -154,7 +153,7 @@ describe('list-settlements by status and days', () => {
       clientId: await aClient(deps),
       status: 'failed',
     })
-    await alter(deps, settlementKey(foreign.settlementId), { owner: client_id })
+    await alterSettlement(deps, foreign, { owner: client_id })
     deps.clock.advance((60 * DAY_MS) / 1_000)
     const search = { status: 'failed', from: DAY, per_page: 2 }
     const shown = { data: [{ id: oldId }], unreadable_ids: [foreign.settlementId] }

@@ -13,23 +13,22 @@ import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts
 import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { deflateText } from '../../../shared/table/deflated-text.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
-import { exists, remove, update } from '../../../shared/table/step.ts'
-import { aRefund } from '../../support/money-rows.ts'
+import { exists, remove } from '../../../shared/table/step.ts'
+import { aRefund, bookRefund } from '../../support/money-rows.ts'
+import { change } from '../../support/tampering.ts'
 import { beforeFirst } from '../../support/test-deps.ts'
 import { aPaidCustomer, erasedAnswer } from './paid-customer.ts'
 
 describe('during an erasure', () => {
   it('answers a conflict when money moves at the same time; a repeat also erases the new event', async () => {
     const { deps, payment, erase, bodies, storedPayment } = await aPaidCustomer()
-    const overtaken = beforeFirst(deps, 'transact', () =>
-      movePayment(deps, payment, aRefund(deps, 10_000)),
-    )
+    const overtaken = beforeFirst(deps, 'transact', () => bookRefund(deps, payment, 10_000))
 
     expect(await erase(undefined, overtaken)).toMatchObject({ status: 409 })
     expect(await storedPayment()).toHaveProperty('customer')
     expect(await erase()).toMatchObject(erasedAnswer(payment, 1))
 
-    await movePayment(deps, await storedPayment(), aRefund(deps, 5_000))
+    await bookRefund(deps, await storedPayment(), 5_000)
     expect(await bodies()).toHaveLength(3)
     expect((await bodies()).join('')).not.toContain('sari@shop')
   })
@@ -71,7 +70,7 @@ describe('during an erasure', () => {
     assert(event)
     const named = event.body.replace('"data":{', '"data":{"customer":{"name":"Sari"},')
     const key = eventKey(event.subject, event.name)
-    await deps.table.write(update(key, { set: { body: deflateText(named) } }, exists))
+    await change(deps, key, { set: { body: deflateText(named) } })
     const byReference = { client_id: client.clientId, external_reference: 'order-17' }
     expect(await erase(byReference)).toMatchObject({
       status: 200,

@@ -10,7 +10,7 @@ import {
 } from '../../../shared/ids.ts'
 import { deflateText } from '../../../shared/table/deflated-text.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
-import { exists, isNew, put, update } from '../../../shared/table/step.ts'
+import { isNew, put } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
 import {
   API,
@@ -23,6 +23,7 @@ import {
 import { payFirst } from '../../support/payment-builders.ts'
 import { runs } from '../../support/runs.ts'
 import { notifyOf } from '../../support/synced-payment.ts'
+import { change } from '../../support/tampering.ts'
 import { depsWithLateIndexes, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { anEvent } from '../../support/webhook-builders.ts'
 
@@ -139,7 +140,7 @@ describe('GET /v1/events (design section 8)', () => {
     await eventRow(deps, caller.clientId, deps.now(), { body: anEvent(deps.now()).body })
     const event = await eventRow(deps, caller.clientId, addMs(deps.now(), 1))
     const key = eventKey(damaged.subject, damaged.name)
-    await deps.table.write(update(key, { set: { body: damaged.body } }, exists))
+    await change(deps, key, { set: { body: damaged.body } })
     deps.clock.advance(10 * SECOND_MS)
 
     expect(idsIn(await ask('listEvents'))).toStrictEqual([event.eventId])

@@ -8,12 +8,12 @@ import { findPayment } from '../../../shared/payment/payment-store.ts'
 import type { CancelAnswer } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paymentKey, referencePk } from '../../../shared/table/keys.ts'
-import { exists, update } from '../../../shared/table/step.ts'
 import { addMs } from '../../../shared/time.ts'
 import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
 import { storeOpen, succeededPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment, ledgerView, paidWhileCreating } from '../../support/payment-builders.ts'
-import { notifyOf } from '../../support/synced-payment.ts'
+import { expire, notifyOf } from '../../support/synced-payment.ts'
+import { change } from '../../support/tampering.ts'
 import {
   memoryDeps,
   queriesIn,
@@ -178,7 +178,7 @@ it('GET /v1/payments?status=… (spec 4.2) lists and counts the payments of that
   const { deps, caller, ask, create } = await aMerchant()
   const [expired, pending] = [String((await create())['id']), String((await create())['id'])]
   const payment = await findPayment(deps, caller.clientId, expired)
-  await closePayment(deps, payment, { status: 'expired', source: 'due_work' })
+  await expire(deps, payment)
   const listed = async (status: string) => (await ask('listPayments', { query: { status } })).body
 
   const pagination = { ...page, total: 1, total_pages: 1 }
@@ -223,10 +223,7 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     const ids = []
     for (let number = 0; number < 4; number++) ids.push(String((await create())['id']))
     for (const id of ids.slice(1, 3))
-      await closePayment(deps, await findPayment(deps, caller.clientId, id), {
-        status: 'expired',
-        source: 'due_work',
-      })
+      await expire(deps, await findPayment(deps, caller.clientId, id))
 
     const { body } = await list({ status: 'expired', per_page: '1', page: '2' })
 
@@ -271,7 +268,7 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     for (const query of [undefined, { status: 'pending' }])
       expect((await stranger.list(query)).body).toStrictEqual(NONE)
     const set = { owner: stranger.caller.clientId }
-    await deps.table.write(update(paymentKey(foreign.paymentId), { set }, exists))
+    await change(deps, paymentKey(foreign.paymentId), { set })
     expect((await stranger.list()).body).toStrictEqual(NONE)
   })
 

@@ -39,14 +39,21 @@ import {
   standingOf,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
-import { alter, erase, keyOfRow, putRaw, rawItem } from '../../support/tampering.ts'
+import {
+  alter,
+  alterSettlement,
+  erase,
+  keyOfRow,
+  putRaw,
+  rawItem,
+} from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER, askedApproval, withApproval } from '../../support/with-approval.ts'
 
 async function anAlteredSettlement() {
   const { deps, client, settlement } = await aSettledClient()
   const { settlementId } = settlement
-  await alter(deps, settlementKey(settlementId), { net_minor: 959_000 })
+  await alterSettlement(deps, { settlementId }, { net_minor: 959_000 })
   const { differences } = await auditLedger(deps, client.clientId)
   deps.clock.advance(1)
   return { deps, clientId: client.clientId, settlement, differences }
@@ -65,7 +72,7 @@ async function forge(deps: TestDeps, owner: string, differences: readonly Differ
 
 function setBank(deps: TestDeps, { settlementId }: Settlement, number: number) {
   const bank = { ...BANK, bankAccountNo: String(number).repeat(10) }
-  return alter(deps, settlementKey(settlementId), { bank })
+  return alterSettlement(deps, { settlementId }, { bank })
 }
 
 async function changeRecord(deps: TestDeps, { settlementId }: Settlement, number: number) {

@@ -4,7 +4,6 @@ import { deliveryIdFor, eventIdFor, subjectOfPayment } from '../../../shared/ids
 import { shardOf } from '../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import type { Item } from '../../../shared/table/attributes.ts'
 import { deflateText, inflateText } from '../../../shared/table/deflated-text.ts'
 import {
@@ -12,7 +11,6 @@ import {
   endpointKey,
   eventKey,
   paymentKey,
-  settlementKey,
   windowKey,
 } from '../../../shared/table/keys.ts'
 import { type Step, update } from '../../../shared/table/step.ts'
@@ -24,7 +22,7 @@ import {
   insertDelivery,
   newDelivery,
 } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { aRefund } from '../../support/money-rows.ts'
+import { bookRefund } from '../../support/money-rows.ts'
 import {
   aSucceededPayment,
   post,
@@ -45,7 +43,7 @@ import {
   sweptADayLater,
 } from '../../support/settlement-builders.ts'
 import { aSyncWorld, creditedPayment } from '../../support/synced-payment.ts'
-import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, alterSettlement, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { interceptTable, memoryDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { deliver, storedEndpoint } from '../../support/webhook-builders.ts'
@@ -142,7 +140,7 @@ it('a client that is credited between any two reads has an answer', async ({ dep
 
   const intact = await auditLedger(busy, client.clientId)
   await alter(deps, windowKey(client.clientId), { paid_out_minor: 5 })
-  await alter(deps, settlementKey(settlementId), { gross_minor: 100_001 })
+  await alterSettlement(deps, { settlementId }, { gross_minor: 100_001 })
   const { differences } = await auditLedger(busy, client.clientId)
 
   expect(intact.differences.filter((one) => !mayBePaid(one))).toStrictEqual([])
@@ -198,7 +196,7 @@ it('a client’s debt raises an alert after a week, then weekly, until new payme
   // The net of a failed settlement counts too.
   await aSucceededPayment(deps, client, { notionalMinor: 50_000 })
   await recredit(deps, await fail(deps, await sweptADayLater(deps, client)))
-  await movePayment(deps, payment, aRefund(deps, 100_000))
+  await bookRefund(deps, payment, 100_000)
   const alerts: string[] = []
 
   for (let day = 0; day < 22; day++) {

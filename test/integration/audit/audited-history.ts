@@ -18,7 +18,7 @@ import {
   registerEndpoint,
 } from '../../../shared/webhook/endpoint/change-endpoint.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
-import { aChargeback, adjustBalance, aRefund, someHeldMoney } from '../../support/money-rows.ts'
+import { aChargeback, adjustBalance, bookRefund, someHeldMoney } from '../../support/money-rows.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import {
   auditedNow,
@@ -116,7 +116,7 @@ export async function auditedHistory(givenDeps?: TestDeps) {
 
   // Reversals: a part of an open payment, and a whole payment after its settlement.
   const refunded = await creditedPayment(deps, client)
-  await movePayment(deps, await paymentOf(deps, refunded), aRefund(deps, 10_000))
+  await bookRefund(deps, await paymentOf(deps, refunded), 10_000)
   await syncFees(refunded)
   await movePayment(deps, await paymentOf(deps, settledActual), aChargeback(deps, 100_000))
   await adjustBalance(deps, client, 'correction', 5_000)

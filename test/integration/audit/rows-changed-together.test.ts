@@ -10,7 +10,6 @@ import { negated } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
@@ -23,7 +22,7 @@ import {
   windowKey,
 } from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
-import { aRefund } from '../../support/money-rows.ts'
+import { bookRefund } from '../../support/money-rows.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { ledgerView } from '../../support/payment-builders.ts'
 import {
@@ -73,7 +72,7 @@ function entryOf(payment: Payment, type: Entry['type']) {
 /** Answers its entry in the journal. */
 async function refunded(deps: TestDeps, payment: Payment) {
   deps.clock.advance(60)
-  await movePayment(deps, payment, aRefund(deps, 60_000))
+  await bookRefund(deps, payment, 60_000)
   const moved = await findStoredPayment(deps, payment.paymentId)
   if (moved?.status !== 'succeeded') throw new Error('the payment was not refunded')
   return entryOf(moved, 'refund')

@@ -18,7 +18,6 @@ import {
   windowKey,
 } from '../../../shared/table/keys.ts'
 import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
-import { exists, update } from '../../../shared/table/step.ts'
 import { dayNumber } from '../../../shared/time.ts'
 import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
 import { invokeWhole } from '../../support/operator-actions.ts'
@@ -31,7 +30,7 @@ import {
   aSettledClient,
   standingOf,
 } from '../../support/settlement-builders.ts'
-import { alter, putRaw, type Raw, rawItem } from '../../support/tampering.ts'
+import { alter, change, putRaw, type Raw, rawItem } from '../../support/tampering.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 import { anAuditedSettlement } from '../payout/recorded-settlement.ts'
 import { recount } from '../recount/torn-world.ts'
@@ -215,7 +214,7 @@ describe('an event of a type that only a later release has', () => {
     const { deps, client, pay } = await withLaterEvent()
     const { clientId } = client
     const credit = { add: { creditedMinor: 7 }, set: { creditedAt: deps.now() } }
-    await deps.table.write(update(shardKey(clientId, 3), credit, exists))
+    await change(deps, shardKey(clientId, 3), credit)
     await recount(deps, client)
     await auditLedger(deps, clientId)
     expect(await pay()).toMatchObject({ status: 200 })

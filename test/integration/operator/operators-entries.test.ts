@@ -11,12 +11,11 @@ import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
-import { aRefund } from '../../support/money-rows.ts'
+import { bookRefund } from '../../support/money-rows.ts'
 import { invokeAdmin, invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import {
   anOpenPayment,
@@ -256,9 +255,7 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
         amount_minor: 60_000,
         bank_reference: crypto.randomUUID().toUpperCase(),
       })
-      const raced = beforeFirst(deps, 'transact', () =>
-        movePayment(deps, payment, aRefund(deps, 50_000)),
-      )
+      const raced = beforeFirst(deps, 'transact', () => bookRefund(deps, payment, 50_000))
 
       expect(await act(raced)).toMatchObject({ status: 422 })
       const types = (await entriesIn(deps, client)).map(({ type }) => type)

@@ -7,7 +7,6 @@
 import { describe, expect, it } from 'vitest'
 import { expirePayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { callsOfCheck, checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
-import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import {
   markDueNow,
@@ -20,7 +19,7 @@ import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { settledRowFor } from '../../support/paid-builders.ts'
-import { paymentOf } from '../../support/synced-payment.ts'
+import { expire, paymentOf } from '../../support/synced-payment.ts'
 import { beforeFirst } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { aScene } from './payment-test.ts'
@@ -275,7 +274,7 @@ it('an expiry does not start when a cancel was stored after the read; the provid
 
 it('a terminal payment refuses the start of an expiry, a due time and a posting', async () => {
   const { deps, payment, reread } = await aScene()
-  await closePayment(deps, payment, { status: 'expired', source: 'due_work' })
+  await expire(deps, payment)
   const paymentBefore = await reread()
 
   const expiryStart = await recordExpiryStart(deps, payment, deps.now())

@@ -16,14 +16,12 @@ import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { deflateText, inflateText } from '../../../shared/table/deflated-text.ts'
 import { eventKey, paymentKey } from '../../../shared/table/keys.ts'
-import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { aRefund } from '../../support/money-rows.ts'
+import { bookRefund } from '../../support/money-rows.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import {
   anOpenPayment,
@@ -57,7 +55,7 @@ import {
   paymentOf,
   rowNow,
 } from '../../support/synced-payment.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { change, putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { syncTest } from '../sync/sync-test.ts'
@@ -81,9 +79,9 @@ async function move(deps: TestDeps, payment: Payment, { clientId }: Client) {
     [COUNT_FIELD[status]]: factor,
     creditedMinor: factor * creditedMinor,
   })
-  await deps.table.write(update(paymentKey(paymentId), { set: { owner: clientId } }, exists))
-  await deps.table.write(update(shardOf(payment), { add: shift(-1) }, exists))
-  await deps.table.write(update(shardOf({ clientId, paymentId }), { add: shift(1) }, exists))
+  await change(deps, paymentKey(paymentId), { set: { owner: clientId } })
+  await change(deps, shardOf(payment), { add: shift(-1) })
+  await change(deps, shardOf({ clientId, paymentId }), { add: shift(1) })
 }
 
 function differenceOf({ paymentId, clientId }: Payment, { clientId: found }: Client) {
@@ -143,7 +141,7 @@ describe('a pending payment whose row names another client', () => {
     const { clientId: owner, paymentId: id, keyDigest } = own
     const key = paymentKey(paid.payment.paymentId)
     const before = await rawItem(deps, key)
-    await deps.table.write(update(key, { set: { owner, id, keyDigest } }, exists))
+    await change(deps, key, { set: { owner, id, keyDigest } })
 
     await applyProviderNews(deps, paid, 'callback')
 
@@ -180,7 +178,7 @@ syncTest('a create of a changed row is not taken over, and its money is held', a
   const { client, creating } = await aCreating({}, deps)
   const { paymentId } = creating
   const set = { clientId: crypto.randomUUID() }
-  await deps.table.write(update(paymentKey(paymentId), { set }, exists))
+  await change(deps, paymentKey(paymentId), { set })
   await aPendingPayment(deps, client)
   const { providerPaymentId } = payFirst(deps)
   const capture = deps.provider.payments.get(providerPaymentId)
@@ -282,9 +280,7 @@ describe('a credited payment whose row names another client', () => {
 
     expect(reply.status).toBe(422)
     expect(reply.body).toHaveProperty('message', expect.stringContaining('does not belong to'))
-    await expect(movePayment(deps, payment, aRefund(deps, 50_000))).rejects.toThrow(
-      'its own client',
-    )
+    await expect(bookRefund(deps, payment, 50_000)).rejects.toThrow('its own client')
     expect(await ledgerView(deps, other.clientId)).toStrictEqual(before)
   })
 

@@ -17,8 +17,8 @@ import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { finding, heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
-import { exists, update } from '../../../shared/table/step.ts'
 import { loseAnswer, OVO_REQUEST, payFirst } from '../../support/payment-builders.ts'
+import { change } from '../../support/tampering.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { withApproval } from '../../support/with-approval.ts'
@@ -281,7 +281,7 @@ describe('the transaction of held money', () => {
   }) => {
     await held.subscribe()
     const suspenseId = await held.paySecond()
-    await deps.table.write(update(paymentKey(payment.paymentId), { remove: ['held'] }, exists))
+    await change(deps, paymentKey(payment.paymentId), { remove: ['held'] })
 
     await scene.notify({ providerPaymentId: suspenseId })
 

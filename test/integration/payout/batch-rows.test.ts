@@ -27,7 +27,7 @@ import {
 } from '../../support/batch-builders.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { BANK, payOut, standingOf } from '../../support/settlement-builders.ts'
-import { alter, erase } from '../../support/tampering.ts'
+import { alter, alterSettlement, erase } from '../../support/tampering.ts'
 import { interceptTable, memoryDeps, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 
 it.each([
@@ -81,7 +81,7 @@ it.each([{ status: 'failed' }, { digest: 'other' }, { batch: 7 }])(
     const deps = memoryDeps()
     const { settlementId } = await aWaitingSettlement(deps)
     const before = await findAnySettlement(deps, settlementId)
-    await alter(deps, settlementKey(settlementId), changed)
+    await alterSettlement(deps, { settlementId }, changed)
 
     expect(await deps.table.write(claimForBatch(before, 1))).toMatchObject({ applied: false })
   },
@@ -165,7 +165,7 @@ it.each([
   const deps = memoryDeps()
   const { settlementId } = await aWaitingSettlement(deps)
   await fileOf(deps)
-  await alter(deps, settlementKey(settlementId), fields)
+  await alterSettlement(deps, { settlementId }, fields)
   const digest = digestOfLines(payoutLines([await findAnySettlement(deps, settlementId)]))
 
   expect(await askForFile(deps, { batch: 1 })).toMatchObject({
@@ -222,7 +222,7 @@ it.each<[string, (deps: TestDeps, settlement: Settlement) => Promise<unknown>]>(
     'was changed',
     (deps, { settlementId }) => {
       const bank = { ...BANK, bankAccountNo: '6660001' }
-      return alter(deps, settlementKey(settlementId), { bank })
+      return alterSettlement(deps, { settlementId }, { bank })
     },
   ],
   ['has a client on hold', hold],
@@ -271,7 +271,7 @@ it('a hold that is set after a claim keeps the payout out, and the next batch ta
 
 it('a ready batch is a difference when its settlements make other lines than its file had', async () => {
   const { deps, paid } = await twoInABatch()
-  await alter(deps, settlementKey(paid.settlementId), { net_minor: 95_901, gross_minor: 95_901 })
+  await alterSettlement(deps, paid, { net_minor: 95_901, gross_minor: 95_901 })
 
   expect(await auditBatches(deps)).toMatchObject([
     { what: 'batch.settlement_ids', expected: 'those of its digest' },

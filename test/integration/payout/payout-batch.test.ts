@@ -28,7 +28,7 @@ import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { isNightly } from '../../support/runs.ts'
 import { BANK, BY_OPERATOR, fail, payOut } from '../../support/settlement-builders.ts'
-import { alter } from '../../support/tampering.ts'
+import { alter, alterSettlement } from '../../support/tampering.ts'
 import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER, withApproval } from '../../support/with-approval.ts'
 
@@ -77,7 +77,7 @@ it('what the bank did is written down though the gate refuses by then, with one 
 it('a batch gives its file again when finance has accepted what differs in it', async () => {
   const { deps, settlement } = await aBatchedSettlement()
   const { settlementId, clientId } = settlement
-  await alter(deps, settlementKey(settlementId), { payment_count: 9 })
+  await alterSettlement(deps, { settlementId }, { payment_count: 9 })
   expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422 })
   for (const difference of (await auditLedger(deps, clientId)).differences) {
     const accepted = { difference, clientId, operator: OPERATOR, notes: 'known' }
@@ -143,7 +143,7 @@ it('a settlement beyond the limit of a batch is left out with its approval, for 
 it('a settlement with the number of a batch that never claimed it is not paid', async () => {
   const deps = memoryDeps()
   const { settlementId } = await aWaitingSettlement(deps)
-  await alter(deps, settlementKey(settlementId), { batch: 9 })
+  await alterSettlement(deps, { settlementId }, { batch: 9 })
 
   expect(await pay(deps, settlementId)).toMatchObject({ status: 422 })
   expect((await fileOf(deps)).ids).toStrictEqual([])
@@ -168,7 +168,7 @@ it('the used approval of an earlier, cancelled batch covers no growth', async ()
 })
 
 function setNet(deps: TestDeps, settlementId: Settlement['settlementId']) {
-  return alter(deps, settlementKey(settlementId), { net_minor: 1, gross_minor: 1 })
+  return alterSettlement(deps, { settlementId }, { net_minor: 1, gross_minor: 1 })
 }
 
 it('recount leaves the sums of a settlement in a live batch, and names it', async () => {

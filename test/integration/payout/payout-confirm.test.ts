@@ -28,7 +28,7 @@ import {
   withoutFloor,
 } from '../../support/settlement-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
-import { alter, putRaw, rawItem } from '../../support/tampering.ts'
+import { alterSettlement, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER, withApproval } from '../../support/with-approval.ts'
 import { anAssumedPayment, anAuditedSettlement, auditedTest as it } from './recorded-settlement.ts'
@@ -146,7 +146,7 @@ describe('a payout needs an approval of', () => {
     expect(await listedWarning(deps, next)).toBe(`needs an approval of {"new_bank":"${new_bank}"}`)
     await expectBalanced(deps, client.clientId)
     // A row that cannot be read proves no account.
-    await alter(deps, settlementKey(settlementId), { net_minor: 'x' })
+    await alterSettlement(deps, { settlementId }, { net_minor: 'x' })
     expect(await payoutFigures(deps, next)).toStrictEqual({ new_bank })
   })
 

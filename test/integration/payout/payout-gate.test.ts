@@ -5,13 +5,7 @@ import { countFindings } from '../../../shared/payout/count-findings.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { finding, movedMoney } from '../../../shared/suspense/record-suspense.ts'
 import { noteSuspense } from '../../../shared/suspense/suspense-store.ts'
-import {
-  houseEntryKey,
-  notedKey,
-  settlementKey,
-  suspenseKey,
-  verdictKey,
-} from '../../../shared/table/keys.ts'
+import { houseEntryKey, notedKey, suspenseKey, verdictKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, dayNumber, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { fileOf } from '../../support/batch-builders.ts'
 import { aFinding, aRefund } from '../../support/money-rows.ts'
@@ -31,7 +25,7 @@ import {
   sweptNow,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
-import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, alterSettlement, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { failingOn, memoryDeps, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { moveWindow } from './moved-window.ts'
 import { aRecordedSettlement, auditedTest as it } from './recorded-settlement.ts'
@@ -241,7 +235,7 @@ it('a finding of a payment that two re-credits carried counts', async () => {
   await aFinding(deps, { cause: 'amount_differs', subject: payment.paymentId, payment })
 
   expect(await countFindings(deps, settlement)).toBe(1)
-  await alter(deps, settlementKey(first.settlementId), { net_minor: 'x' })
+  await alterSettlement(deps, first, { net_minor: 'x' })
   expect(await countFindings(deps, settlement)).toBe(1)
 })
 

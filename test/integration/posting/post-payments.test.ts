@@ -10,7 +10,7 @@ import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { type Posting, postPayments } from '../../../shared/posting/post-payments.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
-import { aChargeback, aRefund, aVoid, aWin } from '../../support/money-rows.ts'
+import { aChargeback, aRefund, aVoid, aWin, bookRefund } from '../../support/money-rows.ts'
 import {
   aDigestOfShard,
   anOpenPayment,
@@ -137,8 +137,7 @@ describe('payments of one page', () => {
     const open = await openPaymentsOfOneShard(deps, client, refunds.length)
     const movedPayments: Payment[] = []
     for (const [at, payment] of open.entries()) {
-      for (let left = refunds[at] ?? 0; left > 0; left--)
-        await movePayment(deps, payment, aRefund(deps, 10))
+      for (let left = refunds[at] ?? 0; left > 0; left--) await bookRefund(deps, payment, 10)
       movedPayments.push(await paymentOf(deps, { payment }))
     }
     const { deps: recorded, calls } = recordTable(deps)
@@ -157,7 +156,7 @@ describe('payments of one page', () => {
   }) => {
     const open = await openPaymentsOfOneShard(deps, client, 5)
     const [changed] = open
-    if (changed) await movePayment(deps, changed, aRefund(deps, 30_000))
+    if (changed) await bookRefund(deps, changed, 30_000)
 
     const answers = await postPayments(deps, open.map(postingByRow))
 
@@ -197,7 +196,7 @@ async function reversalBodies(deps: TestDeps, payment: Payment) {
 it('a row of an unpaid payment moves nothing', async ({ deps, client }) => {
   const pending = await aPendingPayment(deps, client)
 
-  await expect(movePayment(deps, pending, aRefund(deps, 10_000))).rejects.toThrow('kept changing')
+  await expect(bookRefund(deps, pending, 10_000)).rejects.toThrow('kept changing')
 })
 
 describe('payment.reversed', () => {

@@ -33,7 +33,7 @@ import {
   paymentOf,
   rowNow,
 } from '../../support/synced-payment.ts'
-import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, alterSettlement, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { FLOWS, receiveEverything, syncRows } from './torn-flows.ts'
@@ -94,7 +94,7 @@ it('an audit puts a settlement that the list lacks into the order of windows', a
   const { deps, client } = await aLoneClient()
   const settle = async () => (await aSucceededPayment(deps, client), sweptADayLater(deps, client))
   const [{ settlementId }] = [await settle(), await settle()]
-  await alter(deps, settlementKey(settlementId), { owner: 'x' })
+  await alterSettlement(deps, { settlementId }, { owner: 'x' })
 
   expect(await differencesOf(deps, client)).toMatchObject([{ what: 'settlement.owner' }])
 })

@@ -10,7 +10,6 @@ import { less, minor, ZERO } from '../../../shared/money.ts'
 import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import {
@@ -21,7 +20,7 @@ import {
   windowKey,
 } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
-import { adjustBalance, aRefund } from '../../support/money-rows.ts'
+import { adjustBalance, bookRefund } from '../../support/money-rows.ts'
 import { anOpenPayment, aSucceededPayment, post } from '../../support/paid-builders.ts'
 import { expectBalanced, expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { aDayLater, aLoneClient, sweep } from '../../support/settlement-builders.ts'
@@ -216,7 +215,7 @@ function addSeven(deps: MemoryDeps, client: Client) {
   return addCredit(deps, client, 7)
 }
 function refund(deps: MemoryDeps, _: Client, payment: Payment) {
-  return movePayment(deps, payment, aRefund(deps, 1_000))
+  return bookRefund(deps, payment, 1_000)
 }
 function recover(deps: MemoryDeps, client: Client) {
   return adjustBalance(deps, client, 'correction', 5_000)

@@ -2,13 +2,13 @@ import { describe, expect } from 'vitest'
 import { contradictions } from '../../../shared/books/get-books.ts'
 import { findUnclaimedRow } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
-import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
 import { entriesIn } from '../../support/paid-builders.ts'
 import {
   creditedPayment,
+  expire,
   findingAbout,
   paidUpstream,
   paymentOf,
@@ -188,8 +188,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     'a payment’s own row that fails after the gateway %s its money is one finding',
     async ([, isCredited, fields], { deps, client, rows, sync, syncAfter }) => {
       const paid = await (isCredited ? creditedPayment(deps, client) : paidUpstream(deps, client))
-      if (!isCredited)
-        await closePayment(deps, paid.payment, { status: 'expired', source: 'due_work' })
+      if (!isCredited) await expire(deps, paid.payment)
       const own = rowNow(deps, paid, fields)
       await sync(own)
       const before = await paymentOf(deps, paid)

@@ -4,12 +4,12 @@
  */
 import { describe, expect } from 'vitest'
 import { holdMoney } from '../../../shared/payment/held-money.ts'
-import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { someHeldMoney } from '../../support/money-rows.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { sweptADayLater } from '../../support/settlement-builders.ts'
 import {
+  expire,
   findingAbout,
   notifyOf,
   type PaidUpstream,
@@ -119,7 +119,7 @@ describe('sync: a row that returns money, and has a reference or a product of it
   it.for([...FORMS.slice(2), ['its payment', FORMS[0]?.[1]] as Form])(
     'gives back held money when a refund names %s',
     async ([, named], { deps, paid, sync }) => {
-      await closePayment(deps, paid.payment, { status: 'expired', source: 'due_work' })
+      await expire(deps, paid.payment)
       await sync(rowNow(deps, paid))
 
       await sync(rowOut(deps, { ...named(paid), amount: 100_000, net_amount: 100_000 }))
@@ -194,7 +194,7 @@ describe('sync: a row that returns money, and has a reference or a product of it
     paid,
     sync,
   }) => {
-    await closePayment(deps, paid.payment, { status: 'expired', source: 'due_work' })
+    await expire(deps, paid.payment)
     const rowIds = ['txn-1', 'txn-2']
 
     for (const transactionId of rowIds) {

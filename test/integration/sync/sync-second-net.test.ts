@@ -1,10 +1,9 @@
 /** The sync reads reversals for half a year, and rows that became visible late. */
 import { describe, expect } from 'vitest'
-import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs, DAY_MS, HOUR_MS, msBetween, type Timestamp } from '../../../shared/time.ts'
 import { settledRow } from '../../support/fake-provider.ts'
-import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { expire, findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { syncTest as it } from './sync-test.ts'
 
 it('sync: reversals are read daily, for payments of any age', async ({
@@ -65,7 +64,7 @@ describe('sync: the second net', () => {
     async (days, { deps, paid, rows, sync, syncAfter, syncDays }) => {
       await sync()
       const at = deps.now()
-      await closePayment(deps, paid.payment, { status: 'expired', source: 'due_work' })
+      await expire(deps, paid.payment)
       await syncDays(days)
       rows.push(settledRow(paid, at))
 

@@ -7,15 +7,13 @@ import { describe, expect } from 'vitest'
 import { handler as refundPayment } from '../../../functions/admin/refund-payment.ts'
 import { MAX_MOVEMENTS } from '../../../shared/journal/payment-money.ts'
 import { minor } from '../../../shared/money.ts'
-import { closePayment } from '../../../shared/payment/news/close-payment.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { claimJob, findDueJobs, finishJob } from '../../../shared/sync/job-store.ts'
-import { aRefund } from '../../support/money-rows.ts'
+import { bookRefund } from '../../support/money-rows.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
-import { findingAbout, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
+import { expire, findingAbout, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { heldTest, sumsOf, ZERO_SUMS } from './held-money.ts'
 import { refund, rowOut } from './transfer-rows.ts'
@@ -66,7 +64,7 @@ const it = heldTest
     for (;;) {
       const payment = await paymentOf(deps, credited)
       if (payment.movements.length === MAX_MOVEMENTS) return
-      await movePayment(deps, payment, aRefund(deps, 1))
+      await bookRefund(deps, payment, 1)
     }
   })
 
@@ -117,7 +115,7 @@ describe('sync: an open refund that becomes void', () => {
   })
 
   it('gives back no held money', async ({ deps, paid, sync, syncAfter, open }) => {
-    await closePayment(deps, paid.payment, { status: 'expired', source: 'due_work' })
+    await expire(deps, paid.payment)
     await sync(rowNow(deps, paid))
     const ids = { reference_id: paid.reference, product_id: paid.providerPaymentId }
     const amounts = { amount: 100_000, net_amount: 100_000 }
