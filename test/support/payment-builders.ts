@@ -177,7 +177,7 @@ export function eventOf(deps: TestDeps, payment: Pick<Payment, 'paymentId'>, typ
 }
 
 /** Counts that are zero are left out. */
-export async function ledgerView(deps: Deps, clientId: ClientId) {
+export async function ledgerView(deps: Deps, { clientId }: Pick<Client, 'clientId'>) {
   const ledger = await readLedger(deps, clientId)
   const counts = PAYMENT_STATUSES.map((status) => [status, countOf(ledger, status)] as const)
   return {

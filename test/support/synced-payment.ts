@@ -1,5 +1,4 @@
 import type { Client } from '../../shared/client/client.ts'
-import type { ClientId } from '../../shared/ids.ts'
 import { applyProviderNews } from '../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../shared/payment/news/close-payment.ts'
 import type { Payment, PaymentRequest } from '../../shared/payment/payment.ts'
@@ -65,8 +64,8 @@ export async function paymentOf(
   return stored
 }
 
-export async function pendingOf(deps: TestDeps, clientId: ClientId) {
-  return (await ledgerView(deps, clientId)).pendingMinor
+export async function pendingOf(deps: TestDeps, client: Pick<Client, 'clientId'>) {
+  return (await ledgerView(deps, client)).pendingMinor
 }
 
 export function rowNow(

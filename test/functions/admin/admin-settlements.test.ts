@@ -227,7 +227,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     const after = { status: 'recorded', net_minor: 95_900, client_id: client.clientId }
     const record = { operator: OPERATOR, action: 'trigger-settlement', before: undefined, after }
     expect(await auditRecordsOf(deps, settlement?.settlementId ?? '')).toStrictEqual([record])
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it('is refused at the floor with the eligible, the open and the required amount, and in a closed stage', async () => {
@@ -253,7 +253,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     expect(await invokeAdmin(trigger, closed, input)).toMatchObject({
       body: { message: 'the stage is closed' },
     })
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it('continues while more payments are overdue than one run posts', async () => {

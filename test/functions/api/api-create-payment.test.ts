@@ -55,7 +55,7 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
       created_at: '2026-11-20T04:00:00.000Z',
       expires_at: '2026-11-20T05:00:00.000Z',
     })
-    expect(await ledgerView(deps, caller.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    expect(await ledgerView(deps, caller)).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
   it.each([

@@ -55,7 +55,7 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
     expect([answer.status, answer.body]).toStrictEqual([200, { ...body, status: 'cancelled' }])
     expect((await ask('getPayment', { id })).text).toBe(answer.text)
     expect(deps.provider.requests.get(requestId)?.status).toBe('cancelled')
-    expect(await ledgerView(deps, caller.clientId)).toStrictEqual({ pendingMinor: 0, cancelled: 1 })
+    expect(await ledgerView(deps, caller)).toStrictEqual({ pendingMinor: 0, cancelled: 1 })
     expect(await listEventsOf(deps, subjectOfPayment(payment.paymentId))).toStrictEqual([])
   })
 
@@ -98,10 +98,7 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
       'payment cannot be cancelled in status=succeeded',
     ])
     expect((await ask('getPayment', { id })).body['status']).toBe('succeeded')
-    expect(await ledgerView(deps, caller.clientId)).toStrictEqual({
-      pendingMinor: 95_900,
-      succeeded: 1,
-    })
+    expect(await ledgerView(deps, caller)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
   })
 
   it.each<readonly [CancelAnswer, string]>([

@@ -12,7 +12,7 @@ async function aMerchant(deps = testDeps()) {
   const create = (key?: string, body: unknown = aPaymentBody()) =>
     ask('createPayment', { body, headers: key === undefined ? {} : { 'Idempotency-Key': key } })
   const list = (query: Readonly<Record<string, string>>) => ask('listPayments', { query })
-  return { deps, caller, create, list, ledger: () => ledgerView(deps, caller.clientId) }
+  return { deps, caller, create, list, ledger: () => ledgerView(deps, caller) }
 }
 
 const REPLAYED = { 'idempotency-replayed': 'true' }

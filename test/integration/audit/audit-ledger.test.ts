@@ -14,7 +14,7 @@ import {
   windowKey,
 } from '../../../shared/table/keys.ts'
 import { type Step, update } from '../../../shared/table/step.ts'
-import { addMs, DAY_MS, dayNumber, msBetween } from '../../../shared/time.ts'
+import { DAY_MS, dayNumber, msBetween } from '../../../shared/time.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { auditAnswer, mayBePaid } from '../../../shared/verdict/difference.ts'
 import {
@@ -210,7 +210,7 @@ it('a client’s debt raises an alert after a week, then weekly, until new payme
 
   const message = `: Client ${clientId} has owed 49950 IDR since `
   expect(alerts).toStrictEqual([7, 14].map((day) => expect.stringMatching(`^${day}${message}`)))
-  await expectBalanced(deps, clientId)
+  await expectBalanced(deps, { clientId })
 })
 
 async function deliveredPayment() {
@@ -291,7 +291,7 @@ describe('the audit of deliveries', () => {
     }
     expect(await differencesNow()).toStrictEqual([])
     await erase(deps, deliveryKey(deliveryId))
-    deps.clock.set(addMs(deps.now(), 91 * DAY_MS))
+    deps.clock.pass(91 * DAY_MS)
     expect((await differencesNow()).filter(({ what }) => what === 'delivery')).toStrictEqual([])
   })
 })

@@ -210,7 +210,7 @@ async function runCorrupted<Answer>(corrupt: Corruption, act: () => Promise<Answ
 describe('a corruption by hand', () => {
   it('is not found in an intact table, whose audit takes no second look', async () => {
     const began = history.deps.now()
-    await expectBalanced(history.deps, historyClientId())
+    await expectBalanced(history.deps, { clientId: historyClientId() })
 
     expect(history.deps.now()).toBe(began)
     expect(await nextDayAlerts()).toBe(false)

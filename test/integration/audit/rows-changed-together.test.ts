@@ -159,7 +159,7 @@ it('a recount raises no balance to a payment that was raised with its entry', as
   const { deps, client, payment } = await aClientWithTwo()
   const { clientId } = client
   await raiseWithEntry(deps, payment)
-  const before = await ledgerView(deps, clientId)
+  const before = await ledgerView(deps, { clientId })
   deps.clock.advance(60)
 
   const { writes, left, not_repairable } = await recountLedger(deps, { clientId, operator: 'ana' })
@@ -169,7 +169,7 @@ it('a recount raises no balance to a payment that was raised with its entry', as
     left: [{ id: clientId, why: expect.stringContaining('figures wait') }],
     not_repairable: [{ what: 'event.body', id: payment.paymentId }],
   })
-  expect(await ledgerView(deps, clientId)).toStrictEqual(before)
+  expect(await ledgerView(deps, { clientId })).toStrictEqual(before)
   const standing = await standingOf(deps, { clientId })
   expect(standing.map(({ what }) => what)).toStrictEqual(['ledger.credited_minor', 'event.body'])
 })

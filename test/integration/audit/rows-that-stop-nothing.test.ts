@@ -160,12 +160,12 @@ it('a row beside the shards of a ledger is named, and hides no window', async ()
   const { clientId } = client
   const { pk, closed_until } = await rawItem(deps, shardKey(clientId, 0))
   await putRaw(deps, { pk, sk: 'SHARD#16', closed_until })
-  const before = await ledgerView(deps, clientId)
+  const before = await ledgerView(deps, { clientId })
   const { differences } = await auditLedger(deps, clientId)
   expect(differences).toStrictEqual([
     { what: 'ledger_row', id: 'SHARD#16', expected: 'none', found: 'present' },
   ])
-  expect(await ledgerView(deps, clientId)).toStrictEqual(before)
+  expect(await ledgerView(deps, { clientId })).toStrictEqual(before)
   expect(await pay()).toMatchObject({ status: 422 })
   expect(await rawItem(deps, windowKey(clientId))).toBeDefined()
 })

@@ -287,6 +287,6 @@ describe('get-books of many merchants and payments', () => {
     expect(totals).toMatchObject([{ day: '2026-11-20', lastDay: '2027-06-08', count: 201 }])
     expect(await figuresOf('2026-11-20', '2027-06-08')).toStrictEqual([201, 201])
     expect(await figuresOf('2026-12-01', '2026-12-31')).toStrictEqual([42, 31])
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 })

@@ -7,7 +7,6 @@ import { minor } from '../../../shared/money.ts'
 import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { addMs } from '../../../shared/time.ts'
 import {
   aRequest,
   checkWhenDue,
@@ -97,7 +96,7 @@ describe('createPayment when the provider refuses (design section 4)', () => {
     for (const day of [1, 1, 2]) {
       const { client } = await aCreate({}, deps)
       deps.provider.answer('createRequest', NOT_ACTIVATED)
-      deps.clock.set(addMs(deps.now(), day === 2 ? 86_400_000 : 0))
+      deps.clock.pass(day === 2 ? 86_400_000 : 0)
 
       await expect(create(deps, client, aRequest(wallet('DANA')))).rejects.toMatchObject({
         code: 'internal_error',

@@ -57,7 +57,7 @@ describe('createPayment when the provider fails', () => {
         answer.kind,
         'created',
       ])
-      expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
+      expect(await ledgerView(deps, client)).toStrictEqual({ pendingMinor: 0, pending: 1 })
     },
   )
 

@@ -123,8 +123,8 @@ describe('a pending payment whose row names another client', () => {
       expect(item).not.toHaveProperty('clientId')
       expect((await paymentOf(deps, moved)).status).toBe('pending')
       expect(await eventOf(deps, payment, 'payment.succeeded')).toBeUndefined()
-      expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0 })
-      expect(await ledgerView(deps, other.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
+      expect(await ledgerView(deps, client)).toStrictEqual({ pendingMinor: 0 })
+      expect(await ledgerView(deps, other)).toStrictEqual({ pendingMinor: 0, pending: 1 })
       expect(await dueAtOf(deps, 'payment', payment.paymentId)).toBeUndefined()
       expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.money'])
       const { differences } = await auditLedger(deps, other.clientId)
@@ -187,7 +187,7 @@ syncTest('a create of a changed row is not taken over, and its money is held', a
   await notifyOf(deps, providerPaymentId)
   // The running attempt may still commit the payment of the right client.
   expect(await findSuspense(deps, providerPaymentId)).toBeUndefined()
-  deps.clock.set(addMs(deps.now(), LEASE_MS))
+  deps.clock.pass(LEASE_MS)
   await notifyOf(deps, providerPaymentId)
 
   await expect(create(deps, client, creating.request, 'key-1')).rejects.toThrow('another client')
@@ -206,7 +206,7 @@ describe('a credited payment whose row names another client', () => {
       const settlement = await sweptADayLater(deps, other)
 
       if (isOverdue) {
-        deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
+        deps.clock.pass(7 * DAY_MS)
         await settle(deps, other)
       } else await sync(aTransaction(movedOpen))
 
@@ -235,13 +235,13 @@ describe('a credited payment whose row names another client', () => {
   }) => {
     const refund = { ...aTransaction(movedOpen), transactionId: 'txn_refund', type: 'return' }
     const before = await Promise.all(
-      [client, other].map(({ clientId }) => ledgerView(deps, clientId)),
+      [client, other].map(({ clientId }) => ledgerView(deps, { clientId })),
     )
 
     await sync(refund as ReturnType<typeof aTransaction>)
 
     const after = await Promise.all(
-      [client, other].map(({ clientId }) => ledgerView(deps, clientId)),
+      [client, other].map(({ clientId }) => ledgerView(deps, { clientId })),
     )
     expect(after).toStrictEqual(before)
     expect(await findStoredPayment(deps, movedOpen.paymentId)).toMatchObject({ movements: [] })
@@ -268,7 +268,7 @@ describe('a credited payment whose row names another client', () => {
   })
 
   it('cannot be refunded from that client’s money', async ({ deps, other, movedOpen }) => {
-    const before = await ledgerView(deps, other.clientId)
+    const before = await ledgerView(deps, other)
 
     const reply = await invokeAdmin(refundPayment, deps, {
       operator: OPERATOR,
@@ -281,7 +281,7 @@ describe('a credited payment whose row names another client', () => {
     expect(reply.status).toBe(422)
     expect(reply.body).toHaveProperty('message', expect.stringContaining('does not belong to'))
     await expect(bookRefund(deps, payment, 50_000)).rejects.toThrow('its own client')
-    expect(await ledgerView(deps, other.clientId)).toStrictEqual(before)
+    expect(await ledgerView(deps, other)).toStrictEqual(before)
   })
 
   it('gets no entry in that client’s journal by a recount', async ({ deps, client, other }) => {

@@ -59,7 +59,7 @@ it('a settlement of a live batch is marked paid with the approval that its claim
     body: { status: 'manual_paid', bank_reference: 'BCA17', batch: 1 },
   })
   expect(deps.published).toStrictEqual([])
-  await expectBalanced(deps, settlement.clientId)
+  await expectBalanced(deps, settlement)
 })
 
 it('what the bank did is written down though the gate refuses by then, with one alert', async () => {

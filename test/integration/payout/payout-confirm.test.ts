@@ -60,7 +60,7 @@ describe('a bank reference', () => {
       { bankReference: 'BCA18' },
       { bankReference: 'BCA17' },
     ])
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it('of two concurrent calls is refused as paid, not for its reference', async ({ deps, pay }) => {
@@ -144,7 +144,7 @@ describe('a payout needs an approval of', () => {
     )
     expect(await payoutFigures(deps, next)).toStrictEqual({ new_bank })
     expect(await listedWarning(deps, next)).toBe(`needs an approval of {"new_bank":"${new_bank}"}`)
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
     // A row that cannot be read proves no account.
     await alterSettlement(deps, { settlementId }, { net_minor: 'x' })
     expect(await payoutFigures(deps, next)).toStrictEqual({ new_bank })
@@ -169,7 +169,7 @@ describe('a payout needs an approval of', () => {
     expect(await pay()).toMatchObject({ status: 422, body: { confirm } })
     await approvePayout(deps, settlement, confirm)
     expect(await pay()).toMatchObject({ status: 200 })
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it.for([

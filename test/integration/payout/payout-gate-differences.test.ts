@@ -105,7 +105,7 @@ describe('the payout gate and differences', () => {
     }
 
     expect(statuses).toStrictEqual([422, 422, 200])
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it.for([
@@ -124,7 +124,7 @@ describe('the payout gate and differences', () => {
       expect(await status()).toBe('recorded')
       await putRaw(deps, row)
       expect(await pay()).toMatchObject({ status: 200 })
-      await expectBalanced(deps, client.clientId)
+      await expectBalanced(deps, client)
     },
   )
 

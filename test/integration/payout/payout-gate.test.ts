@@ -47,7 +47,7 @@ describe('the payout gate (design section 11) and time', () => {
     expect(refusal).toMatchObject({ status: 422, body: { code: 'validation', retry_at: retryAt } })
     expect(await pay()).toMatchObject({ status: 200, body: { status: 'manual_paid' } })
     expect(await status()).toBe('manual_paid')
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it.for<[string, 'client' | 'gateway', (deps: TestDeps) => object | undefined, string]>([

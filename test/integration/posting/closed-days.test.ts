@@ -267,7 +267,7 @@ describe('a process that is frozen over midnight', () => {
     deps.clock.set(addMs(BEFORE_MIDNIGHT, DAY_MS))
     const today = bookDay(deps.now())
     const frozen = beforeFirst(deps, 'transact', async () => {
-      deps.clock.set(addMs(deps.now(), DAY_MS))
+      deps.clock.pass(DAY_MS)
       await closeHouseDays(deps)
     })
 

@@ -92,10 +92,7 @@ describe('postPayments (design section 12)', () => {
       ...times,
     }
     expect(await entriesIn(deps, client)).toEqual([entry])
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({
-      pendingMinor: 95_460,
-      succeeded: 1,
-    })
+    expect(await ledgerView(deps, client)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })
   })
 
   it('makes a payment eligible at its posting, if it is posted more than a day after it was paid', async ({

@@ -62,7 +62,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
 
     await recount(deps, client)
 
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
     const paidOutMinor = settlement.netMinor + latePayment.netMinor
     expect(await payOut(deps, settlement)).toMatchObject({ netMinor: paidOutMinor, entryCount: 3 })
     expect(await sweepADayLater(deps, client)).toBeUndefined()
@@ -79,7 +79,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
 
     await recount(deps, client)
 
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
     expect(await readWindow(deps, client.clientId)).toMatchObject({ writtenOffMinor: 10_000 })
   })
 
@@ -101,7 +101,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
       for (let round = 0; round < 2; round++) await recount(deps, client)
     }
 
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
     await recredit(deps, settlement)
     expect(await sweptADayLater(deps, client)).toMatchObject({ paymentCount: 3 })
   })
@@ -187,7 +187,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
       await recount(deps, client)
       const inSettlementMinor = settlement.netMinor + latePayment.netMinor
       expect(await readWindow(deps, client.clientId)).toMatchObject({ inSettlementMinor })
-      await expectBalanced(deps, client.clientId)
+      await expectBalanced(deps, client)
     },
   )
 })
@@ -208,7 +208,7 @@ it('a settlement keeps what a payment has lost that another call reads', async (
     await recountLedger(deps, { ...ask, plan })
   }
 
-  await expectBalanced(deps, client.clientId)
+  await expectBalanced(deps, client)
   expect(await last(deps, client)).toMatchObject({ netMinor: settlement.netMinor })
 })
 
@@ -224,7 +224,7 @@ it('an adjustment gets its lost entries back after their day is closed', async (
 
   for (const subject of ['gateway', client] as const) await recount(deps, subject)
 
-  await expectBalanced(deps, client.clientId)
+  await expectBalanced(deps, client)
   await expectHouseBalanced(deps)
 })
 

@@ -61,7 +61,7 @@ it('a recount writes lost shards anew, and a lost window', async ({ deps, client
     deps.clock.advance(120)
     // Their sums follow with the second recount.
     for (let time = 0; time < 2; time++) await recount(deps, client)
-    await expectBalanced(deps, clientId)
+    await expectBalanced(deps, { clientId })
   }
 })
 
@@ -138,7 +138,7 @@ describe('a pending payment whose event exists after a restore', () => {
       capture: { providerPaymentId: paid.providerPaymentId },
     }
     expect(await paymentOf(deps, paid)).toMatchObject(credited)
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it('ends by a callback, at the time that its event shows', async () => {
@@ -150,7 +150,7 @@ describe('a pending payment whose event exists after a restore', () => {
     await close('failed')
 
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'failed', transitions })
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it('is not credited with a second capture that suspense holds', async () => {
@@ -170,7 +170,7 @@ describe('a pending payment whose event exists after a restore', () => {
     const credited = { status: 'succeeded', capture: { providerPaymentId: paid.providerPaymentId } }
     expect(await paymentOf(deps, paid)).toMatchObject(credited)
     await receiveEverything(deps)
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   type Scene = Awaited<ReturnType<typeof anEventAlone>>
@@ -233,7 +233,7 @@ describe('a pending payment whose event exists after a restore', () => {
     expect(left).toStrictEqual([{ id: paid.payment.paymentId, why }])
     deps.provider.heal('getPayment')
     await recount(deps, client)
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it('is not changed when the event is deleted before the recount writes', async () => {
@@ -246,7 +246,7 @@ describe('a pending payment whose event exists after a restore', () => {
     expect(left).toContainEqual(expect.objectContaining({ id: paid.payment.paymentId }))
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
     await recount(deps, client)
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 })
 

@@ -71,7 +71,7 @@ describe('recount-ledger', () => {
     const answer = await recountLedger(deps, { clientId, plan, operator: 'ana' })
 
     expect(answer).toMatchObject({ written: writes, left: [], not_repairable: [], complete: true })
-    await expectBalanced(deps, clientId)
+    await expectBalanced(deps, { clientId })
     expect(await readWindow(deps, clientId)).not.toHaveProperty('progress')
     const repaired = writes.flatMap(({ differences }) => differences)
     const record = { operator: 'ana', action: 'recount-ledger', after: { repaired } }
@@ -114,7 +114,7 @@ describe('recount-ledger', () => {
 
     await recountLedger(deps, { clientId: client.clientId, plan, operator: 'ana' })
 
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it('plans no figure while an entry is there that nothing explains', async ({
@@ -169,7 +169,7 @@ describe('recount-ledger', () => {
     expect(repaired.length).toBeGreaterThan(2)
     expect(repaired.at(0)).toStrictEqual([newest.paymentId])
     expect(repaired.flat()).toStrictEqual([newest.paymentId, payment.paymentId])
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it('refuses a part that the history does not have', async ({ deps, client }) => {
@@ -239,7 +239,7 @@ it.for<[string, tear: Act, concurrentAct: Act]>([
     expect((await recount(overtaken, client)).left).not.toStrictEqual([])
 
     await recount(deps, client)
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   },
 )
 
@@ -276,7 +276,7 @@ it.for<[string, tear: Act, concurrentAct: Act]>([
 
     await expect(writing).rejects.toMatchObject({ code: 'conflict' })
     await recount(deps, client)
-    await expectBalanced(deps, clientId)
+    await expectBalanced(deps, { clientId })
   },
 )
 

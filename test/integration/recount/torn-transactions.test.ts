@@ -66,9 +66,9 @@ describe.each(Object.entries(FLOWS))(
 
 async function heal(deps: MemoryDeps, client: Client, rounds: number) {
   for (let round = 0; round < rounds; round++) await recount(deps, client)
-  await expectBalanced(deps, client.clientId)
+  await expectBalanced(deps, client)
   await receiveEverything(deps)
-  await expectBalanced(deps, client.clientId)
+  await expectBalanced(deps, client)
   expect(deps.stored.items('SUSPENSE#').filter(({ kind }) => kind === 'money')).toStrictEqual([])
 }
 
@@ -211,7 +211,7 @@ describe('a restore in the midst of a refund, and of its fee that became final l
     })
     const minors = new Set(ofRefund.map((entry) => entry['provider_minor']))
     expect(minors).toBeOneOf([new Set([-30_500]), new Set([-30_000, -500])])
-    await expectBalanced(torn, client.clientId)
+    await expectBalanced(torn, client)
   })
 })
 

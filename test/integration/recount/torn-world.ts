@@ -195,7 +195,7 @@ export async function tearFlow(flow: Flow) {
 async function endStateOf(deps: MemoryDeps, client: Client) {
   for (let time = 0; time < 2; time++) {
     await receiveEverything(deps)
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   }
   // The next day's settlement is made, and every settlement passes the payout gate: nothing is
   // stuck.
@@ -203,7 +203,7 @@ async function endStateOf(deps: MemoryDeps, client: Client) {
   for (const settlement of await settlementsOf(deps, client)) {
     if (settlement.status === 'recorded') await payOut(deps, settlement)
   }
-  await expectBalanced(deps, client.clientId)
+  await expectBalanced(deps, client)
   const ledger = await readLedger(deps, client.clientId)
   const heldKeys = deps.stored
     .items('SUSPENSE#')
@@ -225,6 +225,6 @@ export async function expectHealed(
   deps: MemoryDeps,
   { client, end }: Awaited<ReturnType<typeof tearFlow>>,
 ) {
-  await expectBalanced(deps, client.clientId)
+  await expectBalanced(deps, client)
   expect(await endStateOf(deps, client)).toStrictEqual(end)
 }

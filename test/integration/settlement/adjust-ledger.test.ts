@@ -33,7 +33,7 @@ async function aWorld() {
   const adjust = (fields: object = {}, adjustDeps: TestDeps = deps) =>
     invokeAdmin(adjustLedger, adjustDeps, { operator: OPERATOR, ...request, ...fields })
   const entries = () => entriesIn(deps, { clientId })
-  return { deps, clientId, owe, adjust, entries, pendingSum: () => pendingOf(deps, clientId) }
+  return { deps, clientId, owe, adjust, entries, pendingSum: () => pendingOf(deps, { clientId }) }
 }
 
 const it = testWith(aWorld, 'deps', 'clientId', 'owe', 'adjust', 'entries', 'pendingSum')
@@ -269,7 +269,7 @@ describe('concurrent calls of adjust-ledger', () => {
     )
 
     expect([(await entries()).length, await pendingSum()]).toStrictEqual([1, -25_000])
-    await expectBalanced(deps, clientId)
+    await expectBalanced(deps, { clientId })
   })
 
   it('answer "try again" while the entry of another call is not visible yet', async ({

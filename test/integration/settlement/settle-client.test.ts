@@ -76,8 +76,8 @@ describe('settleClient (spec 3.2)', () => {
       totals,
       digest,
     })
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, succeeded: 2 })
-    await expectBalanced(deps, client.clientId)
+    expect(await ledgerView(deps, client)).toStrictEqual({ pendingMinor: 0, succeeded: 2 })
+    await expectBalanced(deps, client)
   })
 
   it('settles payments after exactly 24 hours, and names the previous settlement', async ({
@@ -135,7 +135,7 @@ describe('settleClient (spec 3.2)', () => {
 
     expect(await sweepADayLater(deps, client)).toBeUndefined()
 
-    expect(await ledgerView(deps, client.clientId)).toMatchObject({ pendingMinor: 95_900 })
+    expect(await ledgerView(deps, client)).toMatchObject({ pendingMinor: 95_900 })
     await aSucceededPayment(deps, client)
     expect(await sweepADayLater(deps, client)).toMatchObject({ netMinor: 2 * 95_900 })
   })
@@ -231,7 +231,7 @@ describe('settle-client, the worker of the queue', () => {
     expect(answer).toStrictEqual({ batchItemFailures: failures })
     for (const client of [healthy, last]) {
       expect(await settlementsOf(deps, client)).toHaveLength(1)
-      await expectBalanced(deps, client.clientId)
+      await expectBalanced(deps, client)
     }
     expect(await settlementsOf(deps, broken)).toStrictEqual([])
     await expect(sweep(deps, broken)).rejects.toThrow(
@@ -239,7 +239,7 @@ describe('settle-client, the worker of the queue', () => {
     )
     await deps.table.write(update(window, { remove: ['lastSettlementId'] }))
     await handleMessages(deps, first)
-    await expectBalanced(deps, broken.clientId)
+    await expectBalanced(deps, broken)
   })
 
   it('settles other clients while one client is slow', async () => {
@@ -264,7 +264,7 @@ describe('settle-client, the worker of the queue', () => {
     expect(await settlementsOf(deps, slow)).toStrictEqual([])
     gate.resolve()
     expect(await answer).toStrictEqual({ batchItemFailures: [] })
-    for (const client of [slow, quick]) await expectBalanced(deps, client.clientId)
+    for (const client of [slow, quick]) await expectBalanced(deps, client)
   })
 })
 

@@ -31,7 +31,7 @@ it.for([{}, { reference: '' }])(
       providerSettledAt: deps.now(),
       ownRow,
     })
-    expect(await pendingOf(deps, client.clientId)).toBe(95_460)
+    expect(await pendingOf(deps, client)).toBe(95_460)
   },
 )
 
@@ -59,7 +59,7 @@ it.for<readonly [string, Partial<ProviderTransaction>, string, number]>([
     expect(alerts).toStrictEqual([`suspense.finding ${paymentId}#${cause}`])
     const estimated = { status: 'succeeded', feeStatus: 'estimated', netMinor: 95_900 }
     expect(await paymentOf(deps, credited)).toMatchObject(estimated)
-    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+    expect(await pendingOf(deps, client)).toBe(95_900)
   },
 )
 
@@ -118,7 +118,7 @@ describe('sync: a dispute that is won', () => {
       await sync(wonRow(deps, credited, { amountMinor: minor(amount) }))
       await syncAfter(10 * MINUTES)
 
-      expect(await pendingOf(deps, client.clientId)).toBe(pending)
+      expect(await pendingOf(deps, client)).toBe(pending)
       const { reversal } = await paymentOf(deps, credited)
       const remaining = 100_000 - amount
       expect([reversal?.amountMinor, reversal?.undoneAt === undefined]).toStrictEqual([
@@ -144,7 +144,7 @@ describe('sync: a dispute that is won', () => {
 
     expect(paymentBefore.reversal).toBeUndefined()
     expect(summary).toMatchObject({ unanswered: 0, complete: true })
-    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+    expect(await pendingOf(deps, client)).toBe(95_900)
     const undoneDispute = { takenBackMinor: 0, reversal: { undoneAt: expect.any(String) } }
     expect(await paymentOf(deps, credited)).toMatchObject(undoneDispute)
   })
@@ -164,7 +164,7 @@ describe('sync: a dispute that is won', () => {
     await syncAfter(2 * DAYS)
 
     expect(await finding()).toMatchObject({ amountMinor: 0 })
-    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+    expect(await pendingOf(deps, client)).toBe(95_900)
   })
 
   it('with an unknown disputed amount is a finding, and moves nothing', async ({
@@ -183,7 +183,7 @@ describe('sync: a dispute that is won', () => {
       await findingAbout(deps, unclearRow.transactionId, 'disputed_amount_unknown'),
     ).toMatchObject(finding)
     expect(deps.published).toHaveLength(1)
-    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+    expect(await pendingOf(deps, client)).toBe(95_900)
   })
 
   it.for([
@@ -200,7 +200,7 @@ describe('sync: a dispute that is won', () => {
       await syncAfter(5 * MINUTES)
 
       expect((await paymentOf(deps, credited)).movements).toStrictEqual([])
-      expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+      expect(await pendingOf(deps, client)).toBe(95_900)
       expect(deps.published.at(-1)).toMatchObject({
         subject: `${row.transactionId}#disputed_amount_unknown`,
       })
@@ -236,7 +236,7 @@ describe('a contract that bills fees after the month (stage setting providerFees
         invoiced: true,
       })
       expect(deps.provider.countOf('listTransactions')).toBe(0)
-      expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+      expect(await pendingOf(deps, client)).toBe(95_900)
     },
   )
 
@@ -249,7 +249,7 @@ describe('a contract that bills fees after the month (stage setting providerFees
         amountMinor: fee,
       })
       expect(await paymentOf(deps, credited)).toMatchObject(TARIFFS_FEE)
-      expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+      expect(await pendingOf(deps, client)).toBe(95_900)
       // The tariff's fee is billed later: transit is below zero until then.
       expect(await entriesIn(deps, client)).toMatchObject([
         { providerMinor: 100_000 - fee, transitMinor: -4_000, costMinor: -fee, otherMinor: 0 },

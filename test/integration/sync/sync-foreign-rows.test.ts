@@ -249,7 +249,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
       await sync(row)
       await syncAfter(3 * 86_400)
 
-      expect(await pendingOf(deps, client.clientId)).toBe(pending)
+      expect(await pendingOf(deps, client)).toBe(pending)
       expect(deps.published).toMatchObject([{ subject: `${row.transactionId}#${reported}` }])
     },
   )
@@ -284,7 +284,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
 
       expect(await findUnclaimedRow(deps, row.transactionId)).toBeUndefined()
       expect((await paymentOf(deps, paid)).movements).toHaveLength(1)
-      expect(await pendingOf(deps, client.clientId)).toBe(0)
+      expect(await pendingOf(deps, client)).toBe(0)
     },
   )
 })

@@ -53,7 +53,7 @@ describe('sync: a row that returns money, and has a reference or a product of it
       expect((await paymentOf(deps, credited)).movements).toMatchObject([
         { type: 'refund', amountMinor: 60_000 },
       ])
-      expect(await pendingOf(deps, client.clientId)).toBe(35_460)
+      expect(await pendingOf(deps, client)).toBe(35_460)
       expect(deps.published.map(({ subject }) => subject)).toStrictEqual([
         expect.stringMatching(/#refund#money_went_back$/),
       ])
@@ -95,11 +95,11 @@ describe('sync: a row that returns money, and has a reference or a product of it
     const amounts = { amount: 100_000, net_amount: 100_000 }
 
     await sync(rowOut(deps, { ...ids, ...amounts, type: 'CHARGEBACK' }))
-    expect(await pendingOf(deps, client.clientId)).toBe(0)
+    expect(await pendingOf(deps, client)).toBe(0)
     const won = { type: 'CHARGEBACK_REVERSAL', cashflow: 'MONEY_IN' }
     await syncAfter(600, rowOut(deps, { ...ids, ...amounts, ...won }))
 
-    expect(await pendingOf(deps, client.clientId)).toBe(95_460)
+    expect(await pendingOf(deps, client)).toBe(95_460)
   })
 
   it('leaves nothing of a refunded payment to pay out', async ({
@@ -152,7 +152,7 @@ describe('sync: a row that returns money, and has a reference or a product of it
     await syncAfter(2 * 86_400)
 
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', movements: [] })
-    expect(await pendingOf(deps, client.clientId)).toBe(95_460)
+    expect(await pendingOf(deps, client)).toBe(95_460)
   })
 
   it('waits while the provider does not answer, however old it is', async ({

@@ -92,10 +92,7 @@ describe('sync: a transaction without a payment', () => {
         status: 'succeeded',
         reversal: { amountMinor: 100_000 },
       })
-      expect(await ledgerView(deps, client.clientId)).toStrictEqual({
-        pendingMinor: 0,
-        succeeded: 1,
-      })
+      expect(await ledgerView(deps, client)).toStrictEqual({ pendingMinor: 0, succeeded: 1 })
       expect(deps.published).toMatchObject([
         { subject: `${row.transactionId}#${type}#money_went_back` },
       ])

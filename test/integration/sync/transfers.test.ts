@@ -159,7 +159,7 @@ describe('a row out that names a payment', () => {
     const reply = await refund(deps, paymentId, row.transactionId, 500_000)
 
     expect(reply).toMatchObject({ status: 200 })
-    expect(await pendingOf(deps, client.clientId)).toBe(0 - netMinor)
+    expect(await pendingOf(deps, client)).toBe(0 - netMinor)
     const events = await listEventsOf(deps, subjectOfPayment(paid.payment.paymentId))
     expect(events.map((event) => event?.name)).toContain(
       `payment.reversed#${row.transactionId}#refund`,

@@ -86,7 +86,7 @@ describe('sync: an open refund that becomes void', () => {
     for (let days = 0; days < 8; days++) await syncAfter(DAY)
 
     expect((await paymentOf(deps, credited)).movements).toStrictEqual([])
-    expect(await pendingOf(deps, client.clientId)).toBe(95_460)
+    expect(await pendingOf(deps, client)).toBe(95_460)
   })
 
   it('takes nothing of the client although a worker checks its old form', async ({
