@@ -2,10 +2,10 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
-import { PaymentIdSchema, paymentIdForKey, subjectOfPayment } from '../../../shared/ids.ts'
+import { PaymentIdSchema, paymentIdForKey } from '../../../shared/ids.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { eventKey, paymentKey, referenceKey } from '../../../shared/table/keys.ts'
+import { paymentKey, referenceKey } from '../../../shared/table/keys.ts'
 import { exists, put, update } from '../../../shared/table/step.ts'
 import { bookRefund } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
@@ -17,6 +17,7 @@ import {
   create,
   loseAnswer,
   payFirst,
+  succeededKey,
 } from '../../support/payment-builders.ts'
 import { wholeRow } from '../../support/recount/books.ts'
 import { creditedPayment, notifyOf, paymentOf } from '../../support/synced-payment.ts'
@@ -51,7 +52,7 @@ describe('erase-customer', () => {
 
   it('fails at an event that cannot be read, because its bytes may name the customer', async () => {
     const { deps, payment, erase, storedPayment } = await aPaidCustomer()
-    const key = eventKey(subjectOfPayment(payment.paymentId), 'payment.succeeded')
+    const key = succeededKey(payment)
     await change(deps, key, { set: { body: 'unreadable' } })
 
     expect(await erase()).toMatchObject({ status: 500 })

@@ -9,11 +9,15 @@ import { eventIdFor, type PaymentId, subjectOfPayment } from '../../../shared/id
 import { minor } from '../../../shared/money.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
-import { eventKey } from '../../../shared/table/keys.ts'
 import { bookRefund } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
-import { aCreating, aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import {
+  aCreating,
+  aPendingPayment,
+  aStoredClient,
+  succeededKey,
+} from '../../support/payment-builders.ts'
 import { fail, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
 import { change } from '../../support/tampering.ts'
@@ -126,7 +130,7 @@ describe('get-payment', () => {
       (await timelineOf(deps, payment)).timeline.events.map(({ event }) => event)
     expect(await shown()).toStrictEqual(['payment.succeeded', 'payment.reversed'])
 
-    const key = eventKey(subjectOfPayment(payment.paymentId), 'payment.succeeded')
+    const key = succeededKey(payment)
     await change(deps, key, { set: { body: 'unreadable' } })
     expect(await shown()).toStrictEqual(['payment.reversed'])
   })

@@ -3,8 +3,7 @@
  * comes between the reads and the write of the erasure, or the other way round.
  */
 import { assert, describe, expect, it } from 'vitest'
-import { listEventsOf } from '../../../shared/event/read-events.ts'
-import { referenceOf, subjectOfPayment } from '../../../shared/ids.ts'
+import { referenceOf } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import { holdMoney } from '../../../shared/payment/held-money.ts'
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
@@ -15,6 +14,7 @@ import { deflateText } from '../../../shared/table/deflated-text.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { aRefund, bookRefund } from '../../support/money-rows.ts'
+import { eventsOf, succeededKey } from '../../support/payment-builders.ts'
 import { change } from '../../support/tampering.ts'
 import { beforeFirst } from '../../support/test-deps.ts'
 import { aPaidCustomer, erasedAnswer } from './paid-customer.ts'
@@ -66,7 +66,7 @@ describe('during an erasure', () => {
     expect((await bodies()).join('')).not.toContain('sari@shop')
 
     // A run that died between the payment and this event is repeated by the reference too.
-    const [event] = (await listEventsOf(deps, subjectOfPayment(payment.paymentId))).slice(-1)
+    const [event] = (await eventsOf(deps, payment)).slice(-1)
     assert(event)
     const named = event.body.replace('"data":{', '"data":{"customer":{"name":"Sari"},')
     const key = eventKey(event.subject, event.name)
@@ -91,7 +91,7 @@ describe('during an erasure', () => {
 
   it('does not restore an event that expires at the same time', async () => {
     const { deps, payment, erase, bodies } = await aPaidCustomer()
-    const key = eventKey(subjectOfPayment(payment.paymentId), 'payment.succeeded')
+    const key = succeededKey(payment)
     const overtaken = beforeFirst(deps, 'update', () => deps.table.write(remove(key, exists)))
 
     expect(await erase(undefined, overtaken)).toMatchObject(erasedAnswer(payment, 0))

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { listEventsOf } from '../../../shared/event/read-events.ts'
-import { subjectOfPayment } from '../../../shared/ids.ts'
 import { writePointers } from '../../../shared/payment/creating-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
@@ -11,7 +9,12 @@ import { paymentKey, referencePk } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
 import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
 import { storeOpen, succeededPayment } from '../../support/paid-builders.ts'
-import { aPendingPayment, ledgerView, paidWhileCreating } from '../../support/payment-builders.ts'
+import {
+  aPendingPayment,
+  eventsOf,
+  ledgerView,
+  paidWhileCreating,
+} from '../../support/payment-builders.ts'
 import { expire, notifyOf } from '../../support/synced-payment.ts'
 import { change } from '../../support/tampering.ts'
 import {
@@ -56,7 +59,7 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
     expect((await ask('getPayment', { id })).text).toBe(answer.text)
     expect(deps.provider.requests.get(requestId)?.status).toBe('cancelled')
     expect(await ledgerView(deps, caller)).toStrictEqual({ pendingMinor: 0, cancelled: 1 })
-    expect(await listEventsOf(deps, subjectOfPayment(payment.paymentId))).toStrictEqual([])
+    expect(await eventsOf(deps, payment)).toStrictEqual([])
   })
 
   it.each(['', '{}', 'nonsense', '['.repeat(60_000)])(

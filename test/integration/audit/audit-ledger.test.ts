@@ -6,13 +6,7 @@ import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import type { Item } from '../../../shared/table/attributes.ts'
 import { deflateText, inflateText } from '../../../shared/table/deflated-text.ts'
-import {
-  deliveryKey,
-  endpointKey,
-  eventKey,
-  paymentKey,
-  windowKey,
-} from '../../../shared/table/keys.ts'
+import { deliveryKey, endpointKey, paymentKey, windowKey } from '../../../shared/table/keys.ts'
 import { type Step, update } from '../../../shared/table/step.ts'
 import { DAY_MS, dayNumber, msBetween } from '../../../shared/time.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
@@ -29,7 +23,7 @@ import {
   storeOpen,
   succeededPayment,
 } from '../../support/paid-builders.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
+import { aStoredClient, succeededKey } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
   aDayLater,
@@ -171,10 +165,7 @@ it('an unknown field in an event is a difference that does not show its value', 
   client,
 }) => {
   const { payment } = await creditedPayment(deps, client)
-  const event = await rawItem(
-    deps,
-    eventKey(subjectOfPayment(payment.paymentId), 'payment.succeeded'),
-  )
+  const event = await rawItem(deps, succeededKey(payment))
   await putRaw(deps, {
     ...event,
     body: deflateText(

@@ -9,7 +9,6 @@ import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditFigures } from '../../../shared/audit/judged/audit-figures.ts'
 import { readClientBooks } from '../../../shared/audit/judged/client-books.ts'
 import type { Client } from '../../../shared/client/client.ts'
-import { subjectOfPayment } from '../../../shared/ids.ts'
 import { COUNT_FIELD, shardOf } from '../../../shared/ledger/shard-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
@@ -19,7 +18,7 @@ import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { deflateText, inflateText } from '../../../shared/table/deflated-text.ts'
-import { eventKey, paymentKey } from '../../../shared/table/keys.ts'
+import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { bookRefund } from '../../support/money-rows.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
@@ -39,6 +38,7 @@ import {
   LEASE_MS,
   ledgerView,
   payFirst,
+  succeededKey,
 } from '../../support/payment-builders.ts'
 import {
   BANK,
@@ -257,10 +257,7 @@ describe('a credited payment whose row names another client', () => {
     const before = await rawItem(deps, key)
     await applyProviderNews(deps, paid, 'callback')
     await putRaw(deps, { ...before, owner: other.clientId })
-    const event = await rawItem(
-      deps,
-      eventKey(subjectOfPayment(paid.payment.paymentId), 'payment.succeeded'),
-    )
+    const event = await rawItem(deps, succeededKey(paid.payment))
     const body = inflateText(event['body'])?.replace(client.clientId, other.clientId) ?? ''
     await putRaw(deps, { ...event, owner: other.clientId, body: deflateText(body) })
 

@@ -4,8 +4,7 @@
  * the transaction that writes or resolves the item.
  */
 import { describe, expect } from 'vitest'
-import { listEventsOf } from '../../../shared/event/read-events.ts'
-import { paymentIdForKey, subjectOfPayment } from '../../../shared/ids.ts'
+import { paymentIdForKey } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import { holdMoney } from '../../../shared/payment/held-money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
@@ -17,7 +16,7 @@ import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { finding, heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
-import { loseAnswer, OVO_REQUEST, payFirst } from '../../support/payment-builders.ts'
+import { eventsOf, loseAnswer, OVO_REQUEST, payFirst } from '../../support/payment-builders.ts'
 import { change } from '../../support/tampering.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
@@ -33,7 +32,7 @@ const it = paymentTest.extend('held', ({ deps, client, payment, scene }) => ({
     return toPaymentDto(stored).held
   },
   told: async () => {
-    const events = await listEventsOf(deps, subjectOfPayment(payment.paymentId))
+    const events = await eventsOf(deps, payment)
     return events
       .filter((event) => event?.type === 'payment.held' && event.endpointIds.length > 0)
       .map((event) => String(event?.name.split('#').at(-1)))

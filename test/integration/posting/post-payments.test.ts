@@ -1,8 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import type { Event } from '../../../shared/event/event.ts'
-import { listEventsOf } from '../../../shared/event/read-events.ts'
-import { subjectOfPayment } from '../../../shared/ids.ts'
 import { NO_LEGS } from '../../../shared/journal/entry.ts'
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
@@ -20,7 +18,7 @@ import {
   storeOpen,
   succeededPayment,
 } from '../../support/paid-builders.ts'
-import { aPendingPayment, ledgerView } from '../../support/payment-builders.ts'
+import { aPendingPayment, eventsOf, ledgerView } from '../../support/payment-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { afterFirst, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
@@ -179,7 +177,7 @@ async function move(deps: TestDeps, payment: Payment, row: MoneyRow) {
 }
 
 async function reversedEvents(deps: TestDeps, { paymentId }: Payment) {
-  return (await listEventsOf(deps, subjectOfPayment(paymentId))).filter(
+  return (await eventsOf(deps, { paymentId })).filter(
     (event) => event?.type === 'payment.reversed',
   ) as readonly Event[]
 }

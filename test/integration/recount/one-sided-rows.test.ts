@@ -4,7 +4,7 @@
  */
 
 import { describe, expect } from 'vitest'
-import { paymentIdForKey, referenceOf, subjectOfPayment } from '../../../shared/ids.ts'
+import { paymentIdForKey, referenceOf } from '../../../shared/ids.ts'
 import { shardOf } from '../../../shared/ledger/shard-store.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { minor } from '../../../shared/money.ts'
@@ -16,14 +16,13 @@ import { deflateText, inflateText } from '../../../shared/table/deflated-text.ts
 import {
   destinationKey,
   entryKey,
-  eventKey,
   paymentKey,
   settlementKey,
   shardKey,
   windowKey,
 } from '../../../shared/table/keys.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
-import { aClientId } from '../../support/payment-builders.ts'
+import { aClientId, succeededKey } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { aLoneClient, BANK, payOut, sweptADayLater } from '../../support/settlement-builders.ts'
 import {
@@ -82,7 +81,7 @@ it('a recount puts a lost pointer, and names the altered event beside it', async
   const { deps, client } = await aLoneClient()
   const { paymentId, paymentDestination, createdAt } = await aSucceededPayment(deps, client)
   await erase(deps, destinationKey(paymentDestination, createdAt, paymentId))
-  await alter(deps, eventKey(subjectOfPayment(paymentId), 'payment.succeeded'), { client_id: 'x' })
+  await alter(deps, succeededKey({ paymentId }), { client_id: 'x' })
   deps.clock.advance(120)
 
   const { not_repairable: named } = await recount(deps, client)
@@ -181,10 +180,7 @@ describe('a pending payment whose event exists after a restore', () => {
       if (captured) provider.payments.set(id, { ...captured, ...wrongFields })
     }
   const alterEvent = async ({ deps, paid: { payment } }: Scene) => {
-    const event = await rawItem(
-      deps,
-      eventKey(subjectOfPayment(payment.paymentId), 'payment.succeeded'),
-    )
+    const event = await rawItem(deps, succeededKey(payment))
     await putRaw(deps, {
       ...event,
       body: deflateText(

@@ -2,14 +2,14 @@ import { expect } from 'vitest'
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
-import { subjectOfPayment } from '../../../shared/ids.ts'
 import { creditedOf, readLedger } from '../../../shared/ledger/ledger-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
-import { eventKey, type Key } from '../../../shared/table/keys.ts'
+import { type Key } from '../../../shared/table/keys.ts'
 import { type Step } from '../../../shared/table/step.ts'
 import { addMs, HOUR_MS, type Timestamp } from '../../../shared/time.ts'
 import { type FakeProvider, fakeProvider } from '../../support/fake-provider.ts'
+import { succeededKey } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
   aLoneClient,
@@ -46,7 +46,7 @@ export async function expectNamed(deps: TestDeps, client: Client, named: object)
 }
 
 export function removeEvent(deps: MemoryDeps, _: Client, { paymentId }: Payment) {
-  return erase(deps, eventKey(subjectOfPayment(paymentId), 'payment.succeeded'))
+  return erase(deps, succeededKey({ paymentId }))
 }
 
 type WrittenItem = {

@@ -5,8 +5,7 @@
  */
 import * as v from 'valibot'
 import { describe, expect } from 'vitest'
-import { listEventsOf } from '../../../shared/event/read-events.ts'
-import { derivedUuid, subjectOfPayment } from '../../../shared/ids.ts'
+import { derivedUuid } from '../../../shared/ids.ts'
 import { bookedRow } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
@@ -14,6 +13,7 @@ import { settlementEntries } from '../../../shared/settlement/statement/settleme
 import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
 import { closeSuspense, findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { TimestampSchema } from '../../../shared/time.ts'
+import { eventsOf } from '../../support/payment-builders.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { payOut, sweptADayLater } from '../../support/settlement-builders.ts'
 import { creditedPayment, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
@@ -160,7 +160,7 @@ describe('a row out that names a payment', () => {
 
     expect(reply).toMatchObject({ status: 200 })
     expect(await pendingOf(deps, client)).toBe(0 - netMinor)
-    const events = await listEventsOf(deps, subjectOfPayment(paid.payment.paymentId))
+    const events = await eventsOf(deps, paid.payment)
     expect(events.map((event) => event?.name)).toContain(
       `payment.reversed#${row.transactionId}#refund`,
     )

@@ -19,7 +19,7 @@ import {
   skipDelivery,
   storeAttemptResult,
 } from '../../../shared/webhook/send/attempt-store.ts'
-import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { aPendingPayment, aStoredClient, eventsOf } from '../../support/payment-builders.ts'
 import { notifyOf } from '../../support/synced-payment.ts'
 import { change } from '../../support/tampering.ts'
 import { memoryDeps, recordTable, type TestDeps } from '../../support/test-deps.ts'
@@ -210,7 +210,7 @@ async function aPaidPaymentWith(...endpoints: readonly Partial<Endpoint>[]) {
           findDelivery(deps, deliveryIdFor(eventId, endpointId)),
         ),
       ),
-    events: () => listEventsOf(deps, subjectOfPayment(payment.paymentId)),
+    events: () => eventsOf(deps, payment),
   }
 }
 
