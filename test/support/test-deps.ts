@@ -233,6 +233,10 @@ export function writtenKeys(calls: readonly TableCall[]): readonly Key[] {
 
 export const beforeFirst = atFirst('before')
 
+export function beforeCommit(deps: TestDeps, other: () => unknown) {
+  return beforeFirst(deps, 'transact', other)
+}
+
 /** If `other` throws, the answer is lost. */
 export const afterFirst = atFirst('after')
 

@@ -22,7 +22,13 @@ import {
 import { wholeRow } from '../../support/recount/books.ts'
 import { creditedPayment, notifyOf, paymentOf } from '../../support/synced-payment.ts'
 import { change } from '../../support/tampering.ts'
-import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import {
+  beforeCommit,
+  beforeFirst,
+  interceptTable,
+  memoryDeps,
+  type TestDeps,
+} from '../../support/test-deps.ts'
 import { drainQueue } from '../../support/webhook-builders.ts'
 import { aPaidCustomer, CUSTOMER, erasedAnswer, FIELDS } from './paid-customer.ts'
 
@@ -142,7 +148,7 @@ describe('erase-customer', () => {
         const die = () => {
           if (--requestsLeft <= 0) throw new Error('the process has died')
         }
-        const moving = beforeFirst(deps, 'transact', () => bookRefund(deps, payment, 10_000))
+        const moving = beforeCommit(deps, () => bookRefund(deps, payment, 10_000))
         const dying = interceptTable(moving, { [side]: die })
         const first = await erase(undefined, dying)
         await erase(payload)
@@ -175,9 +181,7 @@ describe('erase-customer', () => {
       { request: aRequest({ customer: CUSTOMER }), leaseUntil: undefined },
       deps,
     )
-    const overtaken = beforeFirst(deps, 'transact', () =>
-      create(deps, next.client, aRequest(), 'key-1'),
-    )
+    const overtaken = beforeCommit(deps, () => create(deps, next.client, aRequest(), 'key-1'))
     expect(await erase(overtaken, next.creating)).toMatchObject({ status: 409 })
   })
 
@@ -185,7 +189,7 @@ describe('erase-customer', () => {
     const { deps, payment, erase, storedPayment } = await aPaidCustomer()
     const dispute = { caseId: 'case-1', state: 'action_required' } as const
     const disputed = update(paymentKey(payment.paymentId), { set: { dispute } }, exists)
-    const told = beforeFirst(deps, 'transact', () => deps.table.write(disputed))
+    const told = beforeCommit(deps, () => deps.table.write(disputed))
 
     expect(await erase(undefined, told)).toMatchObject({ status: 409 })
     expect(await storedPayment()).toStrictEqual({ ...payment, dispute })
@@ -205,7 +209,7 @@ describe('erase-customer', () => {
   it('is not undone by a capture whose payment was read before it', async () => {
     const { deps, payment_id, eraseNow, texts } = await aLostCreate()
     const { providerPaymentId } = payFirst(deps)
-    const overtaken = beforeFirst(deps, 'transact', eraseNow)
+    const overtaken = beforeCommit(deps, eraseNow)
 
     await notifyOf(overtaken, providerPaymentId)
 

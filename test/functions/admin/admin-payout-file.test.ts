@@ -15,7 +15,7 @@ import { BANK, fail, withoutFloor } from '../../support/settlement-builders.ts'
 import { change } from '../../support/tampering.ts'
 import type { TableCall } from '../../support/test-deps.ts'
 import {
-  beforeFirst,
+  beforeCommit,
   interceptTable,
   type MemoryDeps,
   memoryDeps,
@@ -190,7 +190,7 @@ describe('payout-file (design section 15)', () => {
     const deps = memoryDeps()
     const one = await aWaitingSettlement(deps)
     const other = await aWaitingSettlement(deps)
-    const raced = beforeFirst(deps, 'transact', async () => void (await fail(deps, one)))
+    const raced = beforeCommit(deps, () => fail(deps, one))
 
     expect(await fileOf(raced)).toMatchObject({
       batch: { number: 1, count: 1 },
@@ -202,7 +202,7 @@ describe('payout-file (design section 15)', () => {
   it('makes one batch for two operators at the same time', async () => {
     const deps = memoryDeps()
     const { settlementId } = await aWaitingSettlement(deps)
-    const overtaken = beforeFirst(deps, 'transact', async () => void (await askForFile(deps)))
+    const overtaken = beforeCommit(deps, () => askForFile(deps))
 
     expect(await askForFile(overtaken)).toMatchObject({
       status: 409,

@@ -16,13 +16,13 @@ import { exists, remove } from '../../../shared/table/step.ts'
 import { aRefund, bookRefund } from '../../support/money-rows.ts'
 import { eventsOf, succeededKey } from '../../support/payment-builders.ts'
 import { change } from '../../support/tampering.ts'
-import { beforeFirst } from '../../support/test-deps.ts'
+import { beforeCommit, beforeFirst } from '../../support/test-deps.ts'
 import { aPaidCustomer, erasedAnswer } from './paid-customer.ts'
 
 describe('during an erasure', () => {
   it('answers a conflict when money moves at the same time; a repeat also erases the new event', async () => {
     const { deps, payment, erase, bodies, storedPayment } = await aPaidCustomer()
-    const overtaken = beforeFirst(deps, 'transact', () => bookRefund(deps, payment, 10_000))
+    const overtaken = beforeCommit(deps, () => bookRefund(deps, payment, 10_000))
 
     expect(await erase(undefined, overtaken)).toMatchObject({ status: 409 })
     expect(await storedPayment()).toHaveProperty('customer')
@@ -37,7 +37,7 @@ describe('during an erasure', () => {
     const { deps, payment, erase, bodies } = await aPaidCustomer()
     const capture = { providerPaymentId: 'py-second', capturedMinor: minor(5_000) }
     const item = heldMoney({ capture, cause: 'second_capture', payment, now: deps.now() })
-    const overtaken = beforeFirst(deps, 'transact', () => holdMoney(deps, item))
+    const overtaken = beforeCommit(deps, () => holdMoney(deps, item))
 
     expect(await erase(undefined, overtaken)).toMatchObject({ status: 409 })
     expect(await erase()).toMatchObject(erasedAnswer(payment, 1))
@@ -60,7 +60,7 @@ describe('during an erasure', () => {
         parse: parseCallback,
       })
     await tell('action_required', 'mi-first')
-    const overtaken = beforeFirst(deps, 'transact', () => tell('under_review', 'mi-second'))
+    const overtaken = beforeCommit(deps, () => tell('under_review', 'mi-second'))
 
     expect(await erase(undefined, overtaken)).toMatchObject(erasedAnswer(payment, 3))
     expect((await bodies()).join('')).not.toContain('sari@shop')
@@ -81,7 +81,7 @@ describe('during an erasure', () => {
 
   it('makes a concurrent movement read the payment again', async () => {
     const { deps, payment, erase, bodies } = await aPaidCustomer()
-    const overtaken = beforeFirst(deps, 'transact', () => erase())
+    const overtaken = beforeCommit(deps, () => erase())
 
     await movePayment(overtaken, payment, aRefund(deps, 10_000))
 

@@ -10,7 +10,7 @@ import { unacceptedDifferences } from '../../../shared/verdict/acceptances.ts'
 import { invokeAdmin, invokeWhole, OPERATOR, withClient } from '../../support/operator-actions.ts'
 import { standingOf } from '../../support/settlement-builders.ts'
 import { alter, putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 
 function approve(deps: TestDeps, approved: Approvable) {
@@ -42,7 +42,7 @@ describe('a second approval of the same figures', () => {
 
   it('is refused while an action uses the first one', async () => {
     const { deps, asked, key, adjust } = await anApprovedCorrection()
-    const raced = beforeFirst(deps, 'transact', () => adjust())
+    const raced = beforeCommit(deps, () => adjust())
 
     expect(await approve(raced, asked)).toMatchObject({ status: 409 })
     expect(await deps.table.get(key)).toMatchObject({ usedAt: deps.now() })

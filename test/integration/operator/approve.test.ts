@@ -26,7 +26,7 @@ import { invokeWhole, OPERATOR, withClient } from '../../support/operator-action
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { fail, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import { alter, erase, keyOfRow, putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER, askedApproval } from '../../support/with-approval.ts'
 import { bookedItem } from '../payment/suspense-test.ts'
 
@@ -136,13 +136,13 @@ describe('an approved action (design section 11)', () => {
     const { deps, adjust, asked } = await aCorrection()
     const key = approvalKey(approvalIdOf(asked))
     await approve(deps, asked)
-    const used = beforeFirst(deps, 'transact', async () => {
+    const used = beforeCommit(deps, async () => {
       await alter(deps, key, { used_at: deps.now() })
     })
     expect(await adjust(used)).toMatchObject({ status: 422 })
 
     await approve(deps, asked)
-    const replaced = beforeFirst(deps, 'transact', async () => {
+    const replaced = beforeCommit(deps, async () => {
       deps.clock.advance(1)
       await approve(deps, asked)
     })
@@ -162,7 +162,7 @@ describe('an approved action (design section 11)', () => {
 
   it('is approved once when two people approve it at the same time', async () => {
     const { deps, clientId, asked } = await aCorrection()
-    const raced = beforeFirst(deps, 'transact', () => approve(deps, asked, 'first@gateway.example'))
+    const raced = beforeCommit(deps, () => approve(deps, asked, 'first@gateway.example'))
 
     const { status } = await approve(raced, asked)
 

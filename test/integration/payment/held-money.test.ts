@@ -18,7 +18,7 @@ import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { eventsOf, loseAnswer, OVO_REQUEST, payFirst } from '../../support/payment-builders.ts'
 import { change } from '../../support/tampering.ts'
-import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { send } from './dispute-news.ts'
@@ -244,7 +244,7 @@ describe('the transaction of held money', () => {
     const [first, other] = [60_000, 70_000].map((amount) =>
       deps.provider.pay(payment.paymentRequestId, amount),
     )
-    const racing = beforeFirst(deps, 'transact', () => scene.notify({ providerPaymentId: other }))
+    const racing = beforeCommit(deps, () => scene.notify({ providerPaymentId: other }))
 
     await scene.notify({ providerPaymentId: first }, racing)
 
@@ -261,7 +261,7 @@ describe('the transaction of held money', () => {
     const { providerPaymentId, paymentRequestId } = payFirst(deps)
     const wrong = deps.provider.pay(paymentRequestId, 90_000)
     const credit = () => applyProviderNews(deps, { providerPaymentId }, 'sync')
-    const racing = beforeFirst(deps, 'transact', credit)
+    const racing = beforeCommit(deps, credit)
 
     await applyProviderNews(racing, { providerPaymentId: wrong }, 'sync')
 

@@ -8,7 +8,7 @@ import {
 } from '../../../shared/suspense/record-suspense.ts'
 import { inflateText } from '../../../shared/table/deflated-text.ts'
 import { aPendingPayment, eventOf } from '../../support/payment-builders.ts'
-import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { paymentTest as it, withFrozenConflicts } from './payment-test.ts'
 
@@ -129,7 +129,7 @@ it('a capture goes to suspense if its payment is cancelled between read and writ
   const providerPaymentId = pay()
   const close = () => closePayment(deps, payment, { status: 'cancelled', source: 'cancel' })
 
-  await notify({ providerPaymentId }, beforeFirst(deps, 'transact', close))
+  await notify({ providerPaymentId }, beforeCommit(deps, close))
 
   expect(await reread()).toMatchObject({ status: 'cancelled' })
   expect(await suspenseOf(providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
@@ -141,7 +141,7 @@ it('an expiry changes nothing if the payment is paid between read and write', as
   const providerPaymentId = pay()
   const value = { ...request(), status: 'expired', latestPaymentId: undefined } as const
   deps.provider.answer('getRequest', { kind: 'found', value })
-  const raced = beforeFirst(deps, 'transact', () => notify({ providerPaymentId }))
+  const raced = beforeCommit(deps, () => notify({ providerPaymentId }))
 
   await notify({ paymentRequestId: payment.paymentRequestId }, raced)
 

@@ -29,7 +29,7 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { isNightly } from '../../support/runs.ts'
 import { BANK, BY_OPERATOR, fail, payOut } from '../../support/settlement-builders.ts'
 import { alter, alterSettlement } from '../../support/tampering.ts'
-import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER, withApproval } from '../../support/with-approval.ts'
 
 function pay(deps: TestDeps, settlementId: string, more: object = {}) {
@@ -67,7 +67,7 @@ it('what the bank did is written down though the gate refuses by then, with one 
   const { settlementId: id } = settlement
   const changeDigest = (digest: string) => alter(deps, settlementKey(id), { digest })
   await changeDigest('1')
-  const raced = beforeFirst(deps, 'transact', () => changeDigest('2'))
+  const raced = beforeCommit(deps, () => changeDigest('2'))
 
   expect(await pay(raced, id)).toMatchObject({ status: 200 })
 
@@ -91,7 +91,7 @@ it('a batch gives its file again when finance has accepted what differs in it', 
 it('a settlement that enters a batch before its payout commits needs nothing again', async () => {
   const deps = memoryDeps()
   const { settlementId } = await aWaitingSettlement(deps)
-  const claimed = beforeFirst(deps, 'transact', async () => void (await askForFile(deps)))
+  const claimed = beforeCommit(deps, () => askForFile(deps))
 
   expect(await pay(claimed, settlementId)).toMatchObject({ status: 200, body: { batch: 1 } })
 })
@@ -158,7 +158,7 @@ it('the used approval of an earlier, cancelled batch covers no growth', async ()
   await fileOf(deps)
   await cancelFile(deps, 1)
   await adjustBalance(deps, { clientId }, 'recovered', 100_000)
-  const grown = beforeFirst(deps, 'transact', async () => {
+  const grown = beforeCommit(deps, async () => {
     await adjustBalance(deps, { clientId }, 'correction', -90_000)
   })
 

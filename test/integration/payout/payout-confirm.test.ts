@@ -29,7 +29,7 @@ import {
 } from '../../support/settlement-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { alterSettlement, putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER, withApproval } from '../../support/with-approval.ts'
 import { anAssumedPayment, anAuditedSettlement, auditedTest as it } from './recorded-settlement.ts'
 
@@ -64,7 +64,7 @@ describe('a bank reference', () => {
   })
 
   it('of two concurrent calls is refused as paid, not for its reference', async ({ deps, pay }) => {
-    const raced = beforeFirst(deps, 'transact', () => pay())
+    const raced = beforeCommit(deps, () => pay())
 
     const body = { message: 'settlement cannot be closed in status=manual_paid' }
     expect(await pay({}, raced)).toMatchObject({ status: 422, body })

@@ -8,7 +8,7 @@ import { recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { alter, putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, recordTable, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { differenceOf, auditedTest as it } from './recorded-settlement.ts'
 
 async function alterWriteOffs(
@@ -36,7 +36,7 @@ describe('the payout gate and differences', () => {
     pay,
   }) => {
     const { clientId } = client
-    const overtaken = beforeFirst(deps, 'transact', () =>
+    const overtaken = beforeCommit(deps, () =>
       recordFindings(deps, clientId, new Map(), { figuresAt: deps.now() }),
     )
     deps.clock.advance(1)
@@ -144,7 +144,7 @@ describe('the payout gate and differences', () => {
     await hold('a court order')
     expect(await pay()).toMatchObject(held('a court order'))
     await hold(null)
-    const raced = beforeFirst(deps, 'transact', () => hold('a debt'))
+    const raced = beforeCommit(deps, () => hold('a debt'))
     expect(await pay({}, raced)).toMatchObject(held('a debt'))
     expect(await status()).toBe('recorded')
     await hold(null)
@@ -174,7 +174,7 @@ describe('the payout gate and differences', () => {
     pay,
     status,
   }) => {
-    const raced = beforeFirst(deps, 'transact', () => alterWriteOffs(deps, client, 5))
+    const raced = beforeCommit(deps, () => alterWriteOffs(deps, client, 5))
 
     expect(await pay({}, raced)).toMatchObject(REFUSED)
     expect(await status()).toBe('recorded')

@@ -18,7 +18,7 @@ import {
   twoInABatch,
 } from '../../support/batch-builders.ts'
 import { BY_OPERATOR, fail, payOut, recredit } from '../../support/settlement-builders.ts'
-import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 
 const OUTCOMES = [
   ['paid', 'is paid by the file of batch 1, but'],
@@ -78,7 +78,7 @@ it.each([
   async (_, act, body) => {
     const deps = memoryDeps()
     const settlement = await aWaitingSettlement(deps)
-    const raced = beforeFirst(deps, 'transact', async () => void (await act(deps, settlement)))
+    const raced = beforeCommit(deps, () => act(deps, settlement))
 
     expect(await answerPaid(raced, settlement)).toMatchObject({ body })
   },
@@ -239,7 +239,7 @@ it('a batch that is found used while the next file is made keeps its payouts out
   const { deps, paid, other } = await twoInABatch()
   await cancelFile(deps, 1)
   // After the payouts were judged, and before they are claimed.
-  const racing = beforeFirst(deps, 'transact', async () => {
+  const racing = beforeCommit(deps, async () => {
     await answerPaid(deps, paid, { batch: 1 })
   })
 

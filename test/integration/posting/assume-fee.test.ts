@@ -18,7 +18,7 @@ import {
 import { settle, settlementsOf, sweep, trigger } from '../../support/settlement-builders.ts'
 import { findingAbout } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
 import { it } from './overdue-test.ts'
 
 const IN_TRANSIT = { providerMinor: 0, transitMinor: 96_000, costMinor: 0, otherMinor: 0 }
@@ -178,7 +178,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     const [last, ...others] = Array.from({ length: 6 }, paidLater).toReversed()
     await storeOpen(deps, [...others, last as Payment])
     deps.clock.advance(2)
-    const raced = beforeFirst(deps, 'transact', () =>
+    const raced = beforeCommit(deps, () =>
       Promise.all(others.map((payment) => post(deps, payment))),
     )
 

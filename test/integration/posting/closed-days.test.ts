@@ -34,7 +34,7 @@ import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { auditedNow, BY_OPERATOR, settle } from '../../support/settlement-builders.ts'
 import { erase, putRaw } from '../../support/tampering.ts'
 import {
-  beforeFirst,
+  beforeCommit,
   memoryDeps,
   recordTable,
   type TestDeps,
@@ -190,7 +190,7 @@ describe('a process that is frozen over midnight', () => {
     const deps = atNight()
     const write = await prepare(deps)
     const before = await totalsOfDay(deps, DAY)
-    const frozen = beforeFirst(deps, 'transact', () => nightsPass(deps))
+    const frozen = beforeCommit(deps, () => nightsPass(deps))
 
     await write(frozen)
 
@@ -229,7 +229,7 @@ describe('a process that is frozen over midnight', () => {
   clientTest('posts a payment on the day whose fence is open', async ({ deps, client }) => {
     deps.clock.set(addMs(BEFORE_MIDNIGHT, DAY_MS))
     const payment = await anOpenPayment(deps, client)
-    const frozen = beforeFirst(deps, 'transact', async () => {
+    const frozen = beforeCommit(deps, async () => {
       deps.clock.set(addMs(BEFORE_MIDNIGHT, DAY_MS + 9.5 * 3_600 * SECOND_MS))
       await settle(deps, client)
     })
@@ -246,7 +246,7 @@ describe('a process that is frozen over midnight', () => {
     await auditedNow(deps, settlement)
     const midnight = jakartaMidnightAfter(deps.now())
     deps.clock.set(addMs(midnight, -SECOND_MS))
-    const frozen = beforeFirst(deps, 'transact', async () => {
+    const frozen = beforeCommit(deps, async () => {
       deps.clock.set(addMs(midnight, 9.5 * 3_600 * SECOND_MS))
       await settle(deps, client)
       // The clock of the frozen process stands still.
@@ -266,7 +266,7 @@ describe('a process that is frozen over midnight', () => {
     await bookUnmatchedRow(deps, row)
     deps.clock.set(addMs(BEFORE_MIDNIGHT, DAY_MS))
     const today = bookDay(deps.now())
-    const frozen = beforeFirst(deps, 'transact', async () => {
+    const frozen = beforeCommit(deps, async () => {
       deps.clock.pass(DAY_MS)
       await closeHouseDays(deps)
     })

@@ -28,7 +28,7 @@ import {
 } from '../../support/paid-builders.ts'
 import { erase, putRaw, rawItem } from '../../support/tampering.ts'
 import {
-  beforeFirst,
+  beforeCommit,
   interceptTable,
   recordTable,
   type TestDeps,
@@ -194,7 +194,7 @@ describe('a write during which another run raises the fence', () => {
   it('does not book a late row; the next try books it', async ({ deps, client }) => {
     const payment = await postAssumed(deps, await anOpenPayment(deps, client))
     const row = settledRowFor(payment, { feeMinor: 4_440 })
-    const raised = beforeFirst(deps, 'transact', () =>
+    const raised = beforeCommit(deps, () =>
       raiseFence(deps, client.clientId, addMs(deps.now(), MINUTE_MS)),
     )
 

@@ -27,7 +27,7 @@ import {
   sweptADayLater,
 } from '../../support/settlement-builders.ts'
 import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { recount } from './torn-world.ts'
 
@@ -149,7 +149,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     const latePayment = await aSucceededPayment(deps, client)
     const { settlement, items } = await sweepWithout(deps, client, keysOf(latePayment))
     await fail(deps, settlement)
-    const raced = beforeFirst(deps, 'transact', async () => {
+    const raced = beforeCommit(deps, async () => {
       for (const item of items) await putRaw(deps, item)
       await recount(deps, client)
     })
@@ -165,7 +165,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     const { deps, client } = await aLoneClient()
     const { settlement } = await settleWithoutLate(deps, client)
     const claim = claimForBatch(settlement, 1)
-    const raced = beforeFirst(deps, 'transact', () => deps.table.write(claim))
+    const raced = beforeCommit(deps, () => deps.table.write(claim))
 
     await recount(raced, client)
 
@@ -180,7 +180,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     async (_, meanwhile) => {
       const { deps, client } = await aLoneClient()
       const { settlement, latePayment } = await settleWithoutLate(deps, client)
-      const raced = beforeFirst(deps, 'transact', () => meanwhile(deps, client))
+      const raced = beforeCommit(deps, () => meanwhile(deps, client))
 
       expect((await recount(raced, client)).left).not.toStrictEqual([])
 

@@ -33,7 +33,7 @@ import {
   rowNow,
 } from '../../support/synced-payment.ts'
 import { alter, alterSettlement, erase, putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
+import { beforeCommit, memoryDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { FLOWS, receiveEverything, syncRows } from './torn-flows.ts'
 import { differencesOf, expectNamed, recount, removeEvent, tearFlow } from './torn-world.ts'
@@ -235,7 +235,7 @@ describe('a pending payment whose event exists after a restore', () => {
   it('is not changed when the event is deleted before the recount writes', async () => {
     const { deps, client, paid, restore } = await anEventAlone()
     await restore()
-    const overtaken = beforeFirst(deps, 'transact', () => removeEvent(deps, client, paid.payment))
+    const overtaken = beforeCommit(deps, () => removeEvent(deps, client, paid.payment))
 
     const { left } = await recount(overtaken, client)
 

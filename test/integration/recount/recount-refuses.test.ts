@@ -27,7 +27,7 @@ import { aDayLater, aLoneClient, sweep } from '../../support/settlement-builders
 import { creditedPayment } from '../../support/synced-payment.ts'
 import { erase, putRaw, rawItem } from '../../support/tampering.ts'
 import {
-  beforeFirst,
+  beforeCommit,
   interceptTable,
   type MemoryDeps,
   type TableCall,
@@ -234,7 +234,7 @@ it.for<[string, tear: Act, concurrentAct: Act]>([
   'a recount writes nothing when %s before its write; the next recount repairs the books',
   async ([, tear, concurrentAct], { deps, client, payment }) => {
     await tear(deps, client, payment)
-    const overtaken = beforeFirst(deps, 'transact', () => concurrentAct(deps, client, payment))
+    const overtaken = beforeCommit(deps, () => concurrentAct(deps, client, payment))
 
     expect((await recount(overtaken, client)).left).not.toStrictEqual([])
 

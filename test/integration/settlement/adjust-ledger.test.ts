@@ -14,7 +14,7 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { aLoneClient } from '../../support/settlement-builders.ts'
 import { pendingOf } from '../../support/synced-payment.ts'
 import { erase } from '../../support/tampering.ts'
-import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 
@@ -162,7 +162,7 @@ describe('adjust-ledger (design section 10)', () => {
         payload: { client_id: clientId, kind: 'recovered', amount_minor: 20_000, reference },
         operator: APPROVER,
       })
-    const raced = beforeFirst(deps, 'transact', () => adjust(first))
+    const raced = beforeCommit(deps, () => adjust(first))
 
     expect(await adjust(second, raced)).toMatchObject(
       refusal(422, 'amount_minor: this client owes only 10000 IDR'),
@@ -207,7 +207,7 @@ describe('adjust-ledger (design section 10)', () => {
 
   it('answers the stored entry to two concurrent operators', async ({ deps, adjust, entries }) => {
     const lower = { amount_minor: -25_000 }
-    const raced = beforeFirst(deps, 'transact', () => adjust(lower))
+    const raced = beforeCommit(deps, () => adjust(lower))
 
     expect(await adjust(lower, raced)).toStrictEqual(await adjust(lower))
     expect(await entries()).toHaveLength(1)
@@ -261,7 +261,7 @@ describe('concurrent calls of adjust-ledger', () => {
     pendingSum,
   }) => {
     await anUnclaimedRow(deps)
-    const raced = beforeFirst(deps, 'transact', () => adjust(CORRECTION))
+    const raced = beforeCommit(deps, () => adjust(CORRECTION))
 
     const message = 'provider transaction txn-1 was taken over, or is void, by now'
     expect(await adjust({ ...CORRECTION, reference: 'C-2' }, raced)).toMatchObject(

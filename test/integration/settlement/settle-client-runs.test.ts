@@ -30,7 +30,7 @@ import {
 } from '../../support/settlement-builders.ts'
 import {
   afterFirst,
-  beforeFirst,
+  beforeCommit,
   interceptTable,
   queriesIn,
   recordTable,
@@ -185,7 +185,7 @@ describe('a window with too many entries for one run', () => {
 
   stepped('is recorded once by two runs that continue one sum', async ({ deps, client }) => {
     await settle(inSteps(deps), client)
-    const overtaken = beforeFirst(deps, 'transact', async () => {
+    const overtaken = beforeCommit(deps, async () => {
       await sweep(deps, client)
       deps.clock.advance(1)
     })

@@ -21,7 +21,7 @@ import {
   payOut,
   sweepADayLater,
 } from '../../support/settlement-builders.ts'
-import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 import { clientTest as it } from './client-test.ts'
 
@@ -191,7 +191,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
     const { client, settlement } = await aSettledClient(deps)
     await auditedNow(deps, settlement)
     const window = remove(windowKey(client.clientId), exists)
-    const raced = beforeFirst(deps, 'transact', () => deps.table.write(window))
+    const raced = beforeCommit(deps, () => deps.table.write(window))
 
     await expect(payOut(raced, settlement)).rejects.toThrow('do not balance')
 

@@ -20,7 +20,12 @@ import { update } from '../../../shared/table/step.ts'
 import { aRefund, someHeldMoney } from '../../support/money-rows.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { findingAbout, notifyOf, paymentOf, rowNow } from '../../support/synced-payment.ts'
-import { beforeFirst, interceptTable, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
+import {
+  beforeCommit,
+  interceptTable,
+  type TestDeps,
+  writtenKeys,
+} from '../../support/test-deps.ts'
 import { heldMoneyItem, resolve } from '../payment/suspense-test.ts'
 import { heldTest, refundFields } from './held-money.ts'
 
@@ -148,7 +153,7 @@ describe('held money that a payment is credited with after all', () => {
     await credit()
     const credits = [{ payment: await paymentOf(deps, paid) }]
 
-    const ending = endCreditedMoney(beforeFirst(deps, 'transact', held.refund), credits)
+    const ending = endCreditedMoney(beforeCommit(deps, held.refund), credits)
 
     await expect(ending).rejects.toMatchObject({ code: 'conflict' })
     expect(await held.reread()).toMatchObject({ status: 'open' })
@@ -283,7 +288,7 @@ booking.for(pairs)(
   '%s leaves a row alone that another process books as %s just before its write',
   async ([late, early], { deps, booked, atProvider, credited }) => {
     const before = await atProvider()
-    const slow = beforeFirst(deps, 'transact', () => booked.ways[early](deps))
+    const slow = beforeCommit(deps, () => booked.ways[early](deps))
 
     await booked.ways[late](slow)
 

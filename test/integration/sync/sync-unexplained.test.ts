@@ -9,7 +9,7 @@ import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView, paidWhileCreating } from '../../support/payment-builders.ts'
 import { findingAbout, paymentOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'
-import { beforeFirst } from '../../support/test-deps.ts'
+import { beforeCommit } from '../../support/test-deps.ts'
 import { heldTest as it, refundFields, sumsOf, ZERO_SUMS } from './held-money.ts'
 import { foreignIds } from './sync-test.ts'
 import { rowOut } from './transfer-rows.ts'
@@ -213,7 +213,7 @@ describe('sync: rows that are not rupiah', () => {
     const taken = unmatched && takeOverRow(unmatched, { postedAt: deps.now(), clientId })
     const takeOver = () => deps.table.transact<string>({ ...taken })
 
-    await syncProviderTransactions(beforeFirst(deps, 'transact', takeOver))
+    await syncProviderTransactions(beforeCommit(deps, takeOver))
 
     expect(await bookedRow(deps, houseRowOf(row))).toMatchObject({ correction: {}, reversal: {} })
     const subject = `${row.transactionId}#reversal`

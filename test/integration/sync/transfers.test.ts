@@ -17,7 +17,7 @@ import { eventsOf } from '../../support/payment-builders.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { payOut, sweptADayLater } from '../../support/settlement-builders.ts'
 import { creditedPayment, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
-import { beforeFirst } from '../../support/test-deps.ts'
+import { beforeCommit } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { CASE, send } from '../payment/dispute-news.ts'
 import { syncTest as it } from './sync-test.ts'
@@ -188,7 +188,7 @@ describe('a row out that names a payment', () => {
     await sync(row)
     const item = await findSuspense(deps, `${row.transactionId}#transfer`)
     if (item === undefined) throw new Error('there is no case')
-    const busy = beforeFirst(deps, 'transact', () =>
+    const busy = beforeCommit(deps, () =>
       deps.table.write(closeSuspense(item, { status: 'resolved', resolution: 'explained' })),
     )
 

@@ -6,7 +6,7 @@ import { addMs, msBetween, SECOND_MS } from '../../../shared/time.ts'
 import { attemptsOf } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { hopSeconds } from '../../../shared/webhook/send/record-attempt-result.ts'
 import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
-import { afterFirst, beforeFirst, recordTable, testDeps } from '../../support/test-deps.ts'
+import { afterFirst, beforeCommit, recordTable, testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
   attemptRows,
@@ -221,7 +221,7 @@ describe('deliver-webhook: crashed and slow workers', () => {
     await expect(deliver(deps, delivery)).rejects.toThrow('the process died')
     deps.clock.advance(15)
 
-    const raced = beforeFirst(deps, 'transact', () => deliver(deps, delivery))
+    const raced = beforeCommit(deps, () => deliver(deps, delivery))
     await deliver(raced, delivery)
 
     expect(await attemptRows(deps, delivery)).toMatchObject([{ number: 1, error: 'unknown' }])

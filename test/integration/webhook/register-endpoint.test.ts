@@ -14,7 +14,7 @@ import {
 } from '../../support/operator-actions.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { notifyOf } from '../../support/synced-payment.ts'
-import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
 import { drainQueue } from '../../support/webhook-builders.ts'
 import { FAILED, remove, update } from './endpoint-operations.ts'
 import { webhookTest as it } from './webhook-test.ts'
@@ -188,7 +188,7 @@ describe('register-endpoint (spec 2.4)', () => {
   it('allows twenty endpoints, also for concurrent calls: disabled endpoints count, deleted endpoints do not', async () => {
     const { deps, clientId } = await withClient()
     for (let made = 0; made < 19; made++) await register(deps, clientId)
-    const raced = beforeFirst(deps, 'transact', () => register(deps, clientId))
+    const raced = beforeCommit(deps, () => register(deps, clientId))
     const body = {
       message: 'a client has at most 20 endpoints',
       action_hint: 'Delete one that is not used.',
