@@ -37,7 +37,7 @@ export function alterSettlement(
 }
 
 /** Changes fields of a row that is there. */
-export function change(deps: Pick<TestDeps, 'table'>, key: Key, changes: Changes) {
+export function changeRow(deps: Pick<TestDeps, 'table'>, key: Key, changes: Changes) {
   return deps.table.write(update(key, changes, exists))
 }
 

@@ -21,7 +21,7 @@ import {
 } from '../../support/payment-builders.ts'
 import { wholeRow } from '../../support/recount/books.ts'
 import { creditedPayment, notifyOf, paymentOf } from '../../support/synced-payment.ts'
-import { change } from '../../support/tampering.ts'
+import { changeRow } from '../../support/tampering.ts'
 import {
   beforeCommit,
   beforeFirst,
@@ -59,7 +59,7 @@ describe('erase-customer', () => {
   it('fails at an event that cannot be read, because its bytes may name the customer', async () => {
     const { deps, payment, erase, storedPayment } = await aPaidCustomer()
     const key = succeededKey(payment)
-    await change(deps, key, { set: { body: 'unreadable' } })
+    await changeRow(deps, key, { set: { body: 'unreadable' } })
 
     expect(await erase()).toMatchObject({ status: 500 })
 

@@ -7,7 +7,7 @@ import { addMs, timestampOf } from '../../../shared/time.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient, create } from '../../support/payment-builders.ts'
 import { notifyOf } from '../../support/synced-payment.ts'
-import { change } from '../../support/tampering.ts'
+import { changeRow } from '../../support/tampering.ts'
 import { recordTable, type TestDeps, testDeps, withRequests } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
@@ -144,7 +144,7 @@ describe('find-payments by destination', () => {
     async (filter, { deps, destination }) => {
       const client = await aStoredClient(deps)
       const payment = await aPendingPayment(deps, client, { externalReference: 'order-1' })
-      await change(deps, paymentKey(payment.paymentId), { remove: ['entity'] })
+      await changeRow(deps, paymentKey(payment.paymentId), { remove: ['entity'] })
 
       const search = {
         client_id: client.clientId,

@@ -20,7 +20,7 @@ import {
 } from '../../support/payment-builders.ts'
 import { fail, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
-import { change } from '../../support/tampering.ts'
+import { changeRow } from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
@@ -131,7 +131,7 @@ describe('get-payment', () => {
     expect(await shown()).toStrictEqual(['payment.succeeded', 'payment.reversed'])
 
     const key = succeededKey(payment)
-    await change(deps, key, { set: { body: 'unreadable' } })
+    await changeRow(deps, key, { set: { body: 'unreadable' } })
     expect(await shown()).toStrictEqual(['payment.reversed'])
   })
 

@@ -12,7 +12,7 @@ import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-buil
 import { adjustBalance } from '../../support/money-rows.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { BANK, fail, withoutFloor } from '../../support/settlement-builders.ts'
-import { change } from '../../support/tampering.ts'
+import { changeRow } from '../../support/tampering.ts'
 import type { TableCall } from '../../support/test-deps.ts'
 import {
   beforeCommit,
@@ -239,7 +239,7 @@ describe('payout-file (design section 15)', () => {
     const deps = memoryDeps()
     await aWaitingSettlement(deps)
     await fileOf(deps)
-    await change(deps, batchKey(1), { set: { settlementIds: [] } })
+    await changeRow(deps, batchKey(1), { set: { settlementIds: [] } })
 
     expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 409 })
     expect(await auditWholeGateway(deps)).toMatchObject({
@@ -274,11 +274,11 @@ describe('payout-file (design section 15)', () => {
 type Change = (deps: MemoryDeps, clientId: ClientId) => Promise<unknown>
 
 function holdPayouts(deps: MemoryDeps, clientId: ClientId) {
-  return change(deps, clientKey(clientId), { set: { payoutHold: 'police report' } })
+  return changeRow(deps, clientKey(clientId), { set: { payoutHold: 'police report' } })
 }
 
 function disable(deps: MemoryDeps, clientId: ClientId) {
-  return change(deps, clientKey(clientId), { set: { enabled: false } })
+  return changeRow(deps, clientKey(clientId), { set: { enabled: false } })
 }
 
 async function recordDifference(deps: MemoryDeps, clientId: ClientId) {

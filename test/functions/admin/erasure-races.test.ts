@@ -15,7 +15,7 @@ import { eventKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { aRefund, bookRefund } from '../../support/money-rows.ts'
 import { eventsOf, succeededKey } from '../../support/payment-builders.ts'
-import { change } from '../../support/tampering.ts'
+import { changeRow } from '../../support/tampering.ts'
 import { beforeCommit, beforeFirst } from '../../support/test-deps.ts'
 import { aPaidCustomer, erasedAnswer } from './paid-customer.ts'
 
@@ -70,7 +70,7 @@ describe('during an erasure', () => {
     assert(event)
     const named = event.body.replace('"data":{', '"data":{"customer":{"name":"Sari"},')
     const key = eventKey(event.subject, event.name)
-    await change(deps, key, { set: { body: deflateText(named) } })
+    await changeRow(deps, key, { set: { body: deflateText(named) } })
     const byReference = { client_id: client.clientId, external_reference: 'order-17' }
     expect(await erase(byReference)).toMatchObject({
       status: 200,

@@ -8,9 +8,10 @@ import {
   PaymentIdSchema,
   subjectOfPayment,
 } from '../../../shared/ids.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { deflateText } from '../../../shared/table/deflated-text.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
-import { isNew, put } from '../../../shared/table/step.ts'
+import { exists, isNew, put, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
 import {
   API,
@@ -22,8 +23,6 @@ import {
 } from '../../support/api-event.ts'
 import { payFirst } from '../../support/payment-builders.ts'
 import { runs } from '../../support/runs.ts'
-import { notifyOf } from '../../support/synced-payment.ts'
-import { change } from '../../support/tampering.ts'
 import { depsWithLateIndexes, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { anEvent } from '../../support/webhook-builders.ts'
 
@@ -96,7 +95,7 @@ describe('GET /v1/events (design section 8)', () => {
     const id = String((await ask('createPayment', { body })).body['id'])
     const { providerPaymentId } = payFirst(deps)
     deps.clock.advance(90)
-    await notifyOf(deps, providerPaymentId)
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
     const timestamp = deps.now()
     deps.clock.advance(60)
 
@@ -140,7 +139,7 @@ describe('GET /v1/events (design section 8)', () => {
     await eventRow(deps, caller.clientId, deps.now(), { body: anEvent(deps.now()).body })
     const event = await eventRow(deps, caller.clientId, addMs(deps.now(), 1))
     const key = eventKey(damaged.subject, damaged.name)
-    await change(deps, key, { set: { body: damaged.body } })
+    await deps.table.write(update(key, { set: { body: damaged.body } }, exists))
     deps.clock.advance(10 * SECOND_MS)
 
     expect(idsIn(await ask('listEvents'))).toStrictEqual([event.eventId])

@@ -16,7 +16,7 @@ import {
   paidWhileCreating,
 } from '../../support/payment-builders.ts'
 import { expire, notifyOf } from '../../support/synced-payment.ts'
-import { change } from '../../support/tampering.ts'
+import { changeRow } from '../../support/tampering.ts'
 import {
   memoryDeps,
   queriesIn,
@@ -268,7 +268,7 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     for (const query of [undefined, { status: 'pending' }])
       expect((await stranger.list(query)).body).toStrictEqual(NONE)
     const set = { owner: stranger.caller.clientId }
-    await change(deps, paymentKey(foreign.paymentId), { set })
+    await changeRow(deps, paymentKey(foreign.paymentId), { set })
     expect((await stranger.list()).body).toStrictEqual(NONE)
   })
 

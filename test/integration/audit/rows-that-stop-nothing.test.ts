@@ -30,7 +30,7 @@ import {
   aSettledClient,
   standingOf,
 } from '../../support/settlement-builders.ts'
-import { alter, change, putRaw, type Raw, rawItem } from '../../support/tampering.ts'
+import { alter, changeRow, putRaw, type Raw, rawItem } from '../../support/tampering.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 import { anAuditedSettlement } from '../payout/recorded-settlement.ts'
 import { recount } from '../recount/torn-world.ts'
@@ -214,7 +214,7 @@ describe('an event of a type that only a later release has', () => {
     const { deps, client, pay } = await withLaterEvent()
     const { clientId } = client
     const credit = { add: { creditedMinor: 7 }, set: { creditedAt: deps.now() } }
-    await change(deps, shardKey(clientId, 3), credit)
+    await changeRow(deps, shardKey(clientId, 3), credit)
     await recount(deps, client)
     await auditLedger(deps, clientId)
     expect(await pay()).toMatchObject({ status: 200 })

@@ -55,7 +55,7 @@ import {
   paymentOf,
   rowNow,
 } from '../../support/synced-payment.ts'
-import { change, putRaw, rawItem } from '../../support/tampering.ts'
+import { changeRow, putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { syncTest } from '../sync/sync-test.ts'
@@ -79,9 +79,9 @@ async function move(deps: TestDeps, payment: Payment, { clientId }: Client) {
     [COUNT_FIELD[status]]: factor,
     creditedMinor: factor * creditedMinor,
   })
-  await change(deps, paymentKey(paymentId), { set: { owner: clientId } })
-  await change(deps, shardOf(payment), { add: shift(-1) })
-  await change(deps, shardOf({ clientId, paymentId }), { add: shift(1) })
+  await changeRow(deps, paymentKey(paymentId), { set: { owner: clientId } })
+  await changeRow(deps, shardOf(payment), { add: shift(-1) })
+  await changeRow(deps, shardOf({ clientId, paymentId }), { add: shift(1) })
 }
 
 function differenceOf({ paymentId, clientId }: Payment, { clientId: found }: Client) {
@@ -141,7 +141,7 @@ describe('a pending payment whose row names another client', () => {
     const { clientId: owner, paymentId: id, keyDigest } = own
     const key = paymentKey(paid.payment.paymentId)
     const before = await rawItem(deps, key)
-    await change(deps, key, { set: { owner, id, keyDigest } })
+    await changeRow(deps, key, { set: { owner, id, keyDigest } })
 
     await applyProviderNews(deps, paid, 'callback')
 
@@ -178,7 +178,7 @@ syncTest('a create of a changed row is not taken over, and its money is held', a
   const { client, creating } = await aCreating({}, deps)
   const { paymentId } = creating
   const set = { clientId: crypto.randomUUID() }
-  await change(deps, paymentKey(paymentId), { set })
+  await changeRow(deps, paymentKey(paymentId), { set })
   await aPendingPayment(deps, client)
   const { providerPaymentId } = payFirst(deps)
   const capture = deps.provider.payments.get(providerPaymentId)

@@ -17,7 +17,7 @@ import { finding, heldMoney, recordSuspense } from '../../../shared/suspense/rec
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { eventsOf, loseAnswer, OVO_REQUEST, payFirst } from '../../support/payment-builders.ts'
-import { change } from '../../support/tampering.ts'
+import { changeRow } from '../../support/tampering.ts'
 import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { withApproval } from '../../support/with-approval.ts'
@@ -280,7 +280,7 @@ describe('the transaction of held money', () => {
   }) => {
     await held.subscribe()
     const suspenseId = await held.paySecond()
-    await change(deps, paymentKey(payment.paymentId), { remove: ['held'] })
+    await changeRow(deps, paymentKey(payment.paymentId), { remove: ['held'] })
 
     await scene.notify({ providerPaymentId: suspenseId })
 

@@ -19,13 +19,8 @@ import { suspenseKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { aRefund, someHeldMoney } from '../../support/money-rows.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
-import { findingAbout, notifyOf, paymentOf, rowNow } from '../../support/synced-payment.ts'
-import {
-  beforeCommit,
-  interceptTable,
-  type TestDeps,
-  writtenKeys,
-} from '../../support/test-deps.ts'
+import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { beforeFirst, interceptTable, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 import { heldMoneyItem, resolve } from '../payment/suspense-test.ts'
 import { heldTest, refundFields } from './held-money.ts'
 
@@ -50,7 +45,7 @@ const it = heldTest
     return { item, refund, reread: () => findSuspense(deps, providerPaymentId) }
   })
   .extend('credit', ({ deps, paid: { providerPaymentId } }) => async () => {
-    await notifyOf(deps, providerPaymentId)
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
   })
 
 describe('held money that a payment is credited with after all', () => {
@@ -153,7 +148,7 @@ describe('held money that a payment is credited with after all', () => {
     await credit()
     const credits = [{ payment: await paymentOf(deps, paid) }]
 
-    const ending = endCreditedMoney(beforeCommit(deps, held.refund), credits)
+    const ending = endCreditedMoney(beforeFirst(deps, 'transact', held.refund), credits)
 
     await expect(ending).rejects.toMatchObject({ code: 'conflict' })
     expect(await held.reread()).toMatchObject({ status: 'open' })
@@ -288,7 +283,7 @@ booking.for(pairs)(
   '%s leaves a row alone that another process books as %s just before its write',
   async ([late, early], { deps, booked, atProvider, credited }) => {
     const before = await atProvider()
-    const slow = beforeCommit(deps, () => booked.ways[early](deps))
+    const slow = beforeFirst(deps, 'transact', () => booked.ways[early](deps))
 
     await booked.ways[late](slow)
 

@@ -21,7 +21,7 @@ import {
 } from '../../../shared/webhook/send/attempt-store.ts'
 import { aPendingPayment, aStoredClient, eventsOf } from '../../support/payment-builders.ts'
 import { notifyOf } from '../../support/synced-payment.ts'
-import { change } from '../../support/tampering.ts'
+import { changeRow } from '../../support/tampering.ts'
 import { memoryDeps, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
@@ -180,7 +180,10 @@ it('a delivery that succeeds after a failure leaves the list of its status', asy
   delivery,
 }) => {
   const key = deliveryKey(delivery.deliveryId)
-  await change(deps, key, { set: { status: 'scheduled', claimToken: 'token' }, remove: ['state'] })
+  await changeRow(deps, key, {
+    set: { status: 'scheduled', claimToken: 'token' },
+    remove: ['state'],
+  })
   const claimed = { ...listedDelivery(delivery), claimToken: 'token' }
 
   await storeAttemptResult(deps, claimed, attemptOf(deps, 1), { status: 'succeeded' })
@@ -286,7 +289,7 @@ it('a delivery is of the endpoint that its index names, whatever else its row sa
   const { deps, delivery } = await dueDelivery()
   const { deliveryId, endpointId, createdAt } = delivery
   const set = { endpointId: 'we_other', deliveryId: 'whd_other', createdAt: '2020-01-01' }
-  await change(deps, deliveryKey(deliveryId), { set })
+  await changeRow(deps, deliveryKey(deliveryId), { set })
 
   const found = await findDelivery(deps, deliveryId)
 
