@@ -80,17 +80,13 @@ export async function withShownMoney<Outcome extends TransactOutcome<string>>(
       : creating && { shown: requireStatus(creating.paymentId, 'creating') }
     const outcome = await write({ ...shown }, told?.freshUntil)
     if (outcome.applied) await told?.tell()
-    else if (tried < MAX_TRIES && isRefusedBy(outcome.refusedBy, shown)) {
+    else if (tried < MAX_TRIES && outcome.refusedBy in { stale: true, ...shown }) {
       // After a restore, or if the item was in this status before.
       isAnnounced ||= outcome.refusedBy === HELD_EVENT
       continue
     }
     return outcome
   }
-}
-
-function isRefusedBy(step: string, shown: Steps<string> | undefined): boolean {
-  return step === 'stale' || (shown !== undefined && step in shown)
 }
 
 export const HELD_EVENT = 'heldEvent'
@@ -110,8 +106,7 @@ export async function announceMoney(
   const after = withShown(payment, shown)
   const { held } = after
   if (isDeepStrictEqual(held, payment.held)) return undefined
-  const tellNobody = async () => {}
-  if (isAnnounced) return { held, steps: {}, freshUntil: undefined, tell: tellNobody }
+  if (isAnnounced) return { held, steps: {}, freshUntil: undefined, tell: async () => {} }
   const announcement = await announcementOfHeld(deps, after, shown, deps.now())
   const { event, ...deliveries } = announcement.steps
   return {

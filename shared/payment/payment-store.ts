@@ -266,32 +266,22 @@ export function claimCheck(
   return deps.table.write(update(paymentKey(due.paymentId), changes, isAsRead))
 }
 
-/** Refused when the payment became due for another reason meanwhile. */
-export function scheduleCheck(
-  deps: TableDeps,
-  paymentId: PaymentId,
-  claimedDueAt: Timestamp,
-  nextDueAt: Timestamp,
-) {
-  const step = update(
-    paymentKey(paymentId),
-    { set: { dueAt: nextDueAt }, remove: ['rememberedProviderPaymentIds'] },
-    all(isPending, equals('dueAt', claimedDueAt)),
-  )
-  return deps.table.write(step)
-}
-
 export const isCreating = equals('status', 'creating')
 
-/** The remembered captures led to no credit, or the payment can never be credited. */
+/**
+ * The remembered captures led to no credit. Without `nextDueAt` no check follows. Refused when the
+ * payment became due for another reason meanwhile.
+ */
 export function endCheck(
   deps: TableDeps,
   { paymentId, status }: Pick<StoredPayment, 'paymentId' | 'status'>,
   claimedDueAt: Timestamp,
+  nextDueAt?: Timestamp,
 ) {
+  const ended = nextDueAt === undefined ? DUE_WORK_FIELDS : []
   const step = update(
     paymentKey(paymentId),
-    { remove: [...DUE_WORK_FIELDS, 'rememberedProviderPaymentIds'] },
+    { set: { dueAt: nextDueAt }, remove: [...ended, 'rememberedProviderPaymentIds'] },
     all(equals('status', status), equals('dueAt', claimedDueAt)),
   )
   return deps.table.write(step)

@@ -143,20 +143,25 @@ export async function askForOwnRow(deps: Pick<Deps, 'provider' | 'stage'>, payme
 
 export const UNCHANGED = 'nothing is changed; try again'
 
-/**
- * The rows by which the customer's money came, as the provider shows them now. `isVoid`: such a row
- * is void or has failed, and none stands.
- */
+/** The rows by which the customer's money came, as the provider shows them now. */
 export async function askForRows(
   { provider }: Pick<Deps, 'provider'>,
   providerPaymentId: string,
   paymentId?: PaymentId,
-  // A capture has one such row. A few more are read, so that other rows cannot hide it.
-  asked: Pick<TransactionFilter, 'rows' | 'limit'> = { limit: 10 },
 ) {
-  const answer = await provider.listTransactions({ providerPaymentId, ...asked })
+  // A capture has one such row. A few more are read, so that other rows cannot hide it.
+  const answer = await provider.listTransactions({ providerPaymentId, limit: 10 })
   if (answer.kind === 'unanswered') return answer
   const rows = answer.kind === 'found' ? answer.value.transactions : []
+  return { kind: 'answered' as const, ...ownAmong(rows, providerPaymentId, paymentId) }
+}
+
+/** `isVoid`: such a row is void or has failed, and none stands. */
+function ownAmong(
+  rows: readonly ProviderTransaction[],
+  providerPaymentId: string,
+  paymentId: PaymentId | undefined,
+) {
   // Another payment's row may name this capture. A row without a reference names no other payment.
   const ownRows = rows.filter(
     (row) =>
@@ -168,13 +173,7 @@ export async function askForRows(
   const isStanding = ownRows.some(
     (row) => row.status === 'success' && gone.some((other) => isOfSameMoney(row, other)),
   )
-  const isVoid = gone.length > 0 && !isStanding
-  return { kind: 'answered' as const, rows: ownRows, back: rows.filter(givesBack), isVoid }
-}
-
-function givesBack({ type, status, currency, isForeignNet }: ProviderTransaction): boolean {
-  const isMoney = type === 'return' && currency === 'IDR' && !isForeignNet
-  return isMoney && (status === 'success' || status === 'pending')
+  return { rows: ownRows, isVoid: gone.length > 0 && !isStanding }
 }
 
 /**
@@ -197,18 +196,20 @@ export async function requireRows(
   providerPaymentId: string,
   payment?: Payment,
 ) {
-  const asked = { rows: 'all', limit: 50 } as const
-  const answer = await askForRows(deps, providerPaymentId, payment?.paymentId, asked)
-  if (answer.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)
+  const ofCapture = await askForAll(deps, { providerPaymentId })
+  const answer = ownAmong(ofCapture, providerPaymentId, payment?.paymentId)
   const own = payment && referenceOf(payment.paymentId, payment.attempt)
   const references = [
     payment?.capture?.reference ?? own,
     ...answer.rows.map((row) => row.reference),
   ]
   const unnamed = await mapInChunks([...new Set(references)], 1, async (reference) =>
-    reference ? askForUnnamed(deps, reference, asked) : [],
+    reference ? askForAll(deps, { reference }) : [],
   )
-  for (const { transactionId, createdAt: rowAt, reference } of [answer.back, unnamed].flat(2)) {
+  // A refund may name the money's reference, and an id of its own instead of the capture.
+  const others = unnamed.flat().filter((row) => row.providerPaymentId === '')
+  const back = [...ofCapture, ...others].filter(givesBack)
+  for (const { transactionId, createdAt: rowAt, reference } of back) {
     const id = paymentIdOf(reference)
     const stored = payment ?? (id && (await findStoredPayment(deps, id)))
     const movements = stored?.status === 'succeeded' ? stored.movements : []
@@ -228,16 +229,22 @@ export async function requireRows(
   return answer
 }
 
-/** A refund may name the money's reference, and an id of its own instead of the capture. */
-async function askForUnnamed(
-  { provider }: Pick<Deps, 'provider'>,
-  reference: string,
-  asked: Pick<TransactionFilter, 'rows' | 'limit'>,
-) {
-  const answer = await provider.listTransactions({ reference, ...asked })
-  if (answer.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)
-  const rows = answer.kind === 'found' ? answer.value.transactions : []
-  return rows.filter((row) => givesBack(row) && row.providerPaymentId === '')
+/** Also by a type or a status that no document names. */
+function givesBack(row: ProviderTransaction): boolean {
+  const { type, status, providerMinor } = row
+  const isBack = type === 'return' || (type === 'unknown' && providerMinor < 0)
+  return isBack && !isForeignMoney(row) && status !== 'failed' && status !== 'reversed'
+}
+
+export function isForeignMoney({ currency, isForeignNet }: ProviderTransaction): boolean {
+  return currency !== 'IDR' || isForeignNet === true
+}
+
+/** Throws 502 without an answer, and if a row cannot be read: it may give the money back. */
+async function askForAll({ provider }: Pick<Deps, 'provider'>, filter: Partial<TransactionFilter>) {
+  const answer = await provider.listTransactions({ ...filter, rows: 'all', limit: 50 })
+  if (answer.kind === 'found' && !answer.value.unreadableIds) return answer.value.transactions
+  throw providerFailure({ reason: 'server_error', ...answer }, UNCHANGED)
 }
 
 export function refuseVoid({ isVoid }: { readonly isVoid: boolean }): void {

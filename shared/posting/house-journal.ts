@@ -285,16 +285,12 @@ export function bookSuspenseVoid(
     // Of a credited payment's row the void is the payment's.
     if (item.isVoid || item.resolution === 'credited') return undefined
     const set = { isVoid: true, ...(item.status === 'open' && REFUNDED) } as const
-    return { set, type: 'suspense_refunded', legs: suspenseVoidLegs(heldMoneyOf(item)) }
+    const [resolvedMinor, heldMinor] = [resolvedAmountOf(item), heldAmountOf(item)]
+    const legs = suspenseVoidLegs({ ...item, resolvedMinor, heldMinor })
+    return { set, type: 'suspense_refunded', legs }
   })
 }
 
 function withoutFigures({ transactionId, rowAt }: RowFacts): RowFacts {
   return { transactionId, rowAt }
-}
-
-function heldMoneyOf(item: Suspense) {
-  const { amountMinor, providerMinor, refundedMinor } = item
-  const [resolvedMinor, heldMinor] = [resolvedAmountOf(item), heldAmountOf(item)]
-  return { amountMinor, providerMinor, refundedMinor, resolvedMinor, heldMinor }
 }

@@ -13,7 +13,7 @@ import { heldAmountOf, isSuspenseId, type Suspense } from '../suspense/suspense.
 import { closeSuspense, findSuspense } from '../suspense/suspense-store.ts'
 import type { Steps } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
-import { refuseVoid, requireRows, UNCHANGED } from './assume-fee.ts'
+import { isForeignMoney, refuseVoid, requireRows, UNCHANGED } from './assume-fee.ts'
 import { bookSuspense, houseRowOf } from './house-journal.ts'
 
 /** The resolutions that operators may choose. A refund by the provider is booked by its own row. */
@@ -143,7 +143,7 @@ async function settledItem(
   const row = answer.rows.find(
     (shown) =>
       shown.status === 'success' &&
-      (isForeign(shown) ? shown.settledAt !== undefined : shown.keptMinor !== undefined),
+      (isForeignMoney(shown) ? shown.settledAt !== undefined : shown.keptMinor !== undefined),
   )
   if (row === undefined) {
     throw refused(
@@ -153,17 +153,13 @@ async function settledItem(
     )
   }
   // Nothing is booked of such money, so nothing leaves the books.
-  if (isForeign(row)) return { item, rows }
+  if (isForeignMoney(row)) return { item, rows }
   await bookSuspense(deps, item, houseRowOf(row))
   // A dry run has booked nothing.
   const { providerMinor } = row
   const booked = { ...item, ...(await findSuspense(deps, suspenseId)), providerMinor }
   if (booked.status === 'resolved') throw alreadyResolved()
   return { item: booked, rows }
-}
-
-function isForeign({ currency, isForeignNet }: ProviderTransaction): boolean {
-  return currency !== 'IDR' || isForeignNet === true
 }
 
 /** Answers the condition of the write: the payment that a row names is not credited meanwhile. */

@@ -18,7 +18,7 @@ export type ProviderNews = Pick<
 > & {
   /** A capture. It takes precedence over every status. */
   readonly capture: ProviderPayment | undefined
-  /** Undefined when only the capture was asked for. */
+  /** Undefined when only the capture was asked for, or must be asked for again. */
   readonly requestStatus: ProviderRequestStatus | undefined
 }
 
@@ -45,8 +45,7 @@ export async function askForNews(
     if (answer.kind === 'found') {
       asked = answer.value
       paymentRequestId = asked.paymentRequestId
-      if (asked.status === 'captured')
-        return newsOf(asked, { requestStatus: undefined, destination: undefined })
+      if (asked.status === 'captured') return newsOf(asked)
       if (asked.status === 'succeeded') return { kind: 'not_shown' }
     }
   }
@@ -67,16 +66,22 @@ export async function askForNews(
   if (latest?.status === 'captured') return newsOf(latest, { ...request, requestStatus })
   if (latest?.status === 'succeeded' || requestStatus === 'succeeded') return { kind: 'not_shown' }
   const failureReason = request.failureReason ?? latest?.failureReason
-  return { kind: 'news', news: { ...request, failureReason, requestStatus, capture: undefined } }
+  const news = { ...request, failureReason, requestStatus, capture: undefined }
+  // The capture that is named may be shown a moment later: until then its request ends nothing.
+  const isAwaited = subject.providerPaymentId !== undefined && (asked?.status ?? 'open') === 'open'
+  return { kind: 'news', news: isAwaited ? { ...news, requestStatus: undefined } : news }
 }
 
 /** The capture itself names its payment, whatever request led to it. */
 function newsOf(
   capture: ProviderPayment,
-  request: Pick<ProviderNews, 'requestStatus' | 'destination'>,
+  { requestStatus, destination }: Partial<ProviderNews> = {},
 ): NewsAnswer {
   const { reference, paymentRequestId } = capture
-  return { kind: 'news', news: { ...request, reference, paymentRequestId, capture } }
+  return {
+    kind: 'news',
+    news: { requestStatus, destination, reference, paymentRequestId, capture },
+  }
 }
 
 export type NewsDeps = AnnounceDeps &

@@ -11,14 +11,7 @@ import {
   usualCheckAt,
 } from '../channel/channel-timing.ts'
 import type { Payment, StoredPayment } from '../payment.ts'
-import {
-  claimCheck,
-  endCheck,
-  ifStored,
-  isForeign,
-  parseStored,
-  scheduleCheck,
-} from '../payment-store.ts'
+import { claimCheck, endCheck, ifStored, isForeign, parseStored } from '../payment-store.ts'
 import { type ApplyOutcome, applyProviderNews } from './apply-news.ts'
 import type { NewsDeps } from './ask-for-news.ts'
 import { expirePayment, noteNotFoundUpstream } from './cancel-payment.ts'
@@ -194,7 +187,7 @@ async function scheduleFollowUp(
   if (followUp === claim.claimedFor) return
   const now = deps.now()
   const at = followUp === 'retry' ? addMs(now, RETRY_CHECK_MS) : nextCheckAt(payment, now)
-  await scheduleCheck(deps, payment.paymentId, claim.nextDueAt, at)
+  await endCheck(deps, payment, claim.nextDueAt, at)
 }
 
 /** Expiries need the scarce calls more than a late usual check does. */

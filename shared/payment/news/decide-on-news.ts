@@ -38,14 +38,13 @@ export function decideOnNews(
   const { capture, paymentRequestId, requestStatus: status, failureReason } = news
   if (capture) return decideOnCapture(payment, capture, now)
   if (status === 'unknown') return payment ? { do: 'note', payment } : NOTHING
-  // An end would inform the merchant of the changed row.
-  if (payment && isForeign(payment)) return NOTHING
-  if (payment?.status !== 'pending' || paymentRequestId !== payment.paymentRequestId) return NOTHING
+  // A foreign one's end would inform the merchant of the changed row.
+  if (payment?.status !== 'pending' || isForeign(payment)) return NOTHING
+  if (paymentRequestId !== payment.paymentRequestId) return NOTHING
   switch (status) {
     case 'failed':
-      return { do: 'close', payment, status, failureReason }
     case 'expired':
-      return { do: 'close', payment, status }
+      return { do: 'close', payment, status, failureReason }
     case 'cancelled': {
       // Cancelled by the client, by our expiry, or by a person at the provider (design section 4).
       // After our expiry has begun, the provider may be reporting our own cancel.

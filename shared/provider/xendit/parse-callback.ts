@@ -33,26 +33,20 @@ export function parseCallback(
   // The callback's body is not read, because the transactions carry the facts.
   if (event.startsWith('refund.')) return 'money_back'
   if (event.startsWith('dispute.')) return parseDispute(body)
-  const {
-    id,
-    payment_id,
-    payment_request_id,
-    reference_id: reference,
-  } = ifValid(Data, body['data']) ?? {}
+  const ids = ifValid(Data, body['data'])
   // Older events carry the payment id as `id`.
-  if (/^payment\.(capture|failure|authorization|succeeded|failed|pending)$/.test(event)) {
+  if (/^payment\.(capture|failure|authorization|succeeded|failed|pending)$/.test(event))
     return usableSubject({
-      paymentRequestId: payment_request_id,
-      providerPaymentId: payment_id ?? id,
-      reference,
+      paymentRequestId: ids?.payment_request_id,
+      providerPaymentId: ids?.payment_id ?? ids?.id,
+      reference: ids?.reference_id,
     })
-  }
   // The event has a documented and an observed name. Either id field may be set.
   if (!/^payment_request\.(expiry|expired)$/.test(event)) return undefined
   return usableSubject({
-    paymentRequestId: payment_request_id ?? id,
+    paymentRequestId: ids?.payment_request_id ?? ids?.id,
     providerPaymentId: undefined,
-    reference,
+    reference: ids?.reference_id,
   })
 }
 
@@ -79,7 +73,8 @@ const DisputeFields = v.object({
 
 function parseDispute(body: v.InferOutput<typeof CallbackSchema>): DisputeNews {
   // The fields stand beside `event` in the published examples, and under `data` in one of them.
-  const said = v.parse(DisputeFields, { ...body, ...Object(body['data']) })
+  const data = Object.entries(Object(body['data'])).filter(([, value]) => value !== null)
+  const said = v.parse(DisputeFields, { ...body, ...Object.fromEntries(data) })
   const initial = said.amount?.initial
   const state = DISPUTE_STATES.find((one) => body.event === `dispute.${one}`)
   const isInIdr = said.currency === 'IDR' && typeof initial === 'number'

@@ -14,7 +14,6 @@ import {
   findStoredPayment,
   markDueNow,
   recordCancelRequest,
-  scheduleCheck,
 } from '../../../shared/payment/payment-store.ts'
 import type { Provider } from '../../../shared/provider/provider.ts'
 import { recordSuspense } from '../../../shared/suspense/record-suspense.ts'
@@ -25,7 +24,7 @@ import { update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { someHeldMoney } from '../../support/money-rows.ts'
 import { aCreating, loseAnswer, OVO_REQUEST, payFirst } from '../../support/payment-builders.ts'
-import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
+import { findingAbout } from '../../support/synced-payment.ts'
 import { memoryDeps, recordTable, writtenKeys } from '../../support/test-deps.ts'
 import { aCreate, aScene } from './payment-test.ts'
 
@@ -44,7 +43,6 @@ async function aPendingScene(fields: Partial<PaymentRequest> = {}) {
   const item = () => deps.table.get(paymentKey(payment.paymentId))
   return {
     ...scene,
-    reread: () => paymentOf(deps, { payment }),
     item,
     callsAndWrites: () =>
       [
@@ -236,9 +234,9 @@ describe('checkDuePayment: claims and refusals', () => {
     await claimCheck(deps, { paymentId, dueAt }, { nextDueAt: addMs(dueAt, 1) })
     await markDueNow(deps, paymentId, deps.now())
 
-    expect(
-      (await scheduleCheck(deps, paymentId, addMs(dueAt, 1), addMs(dueAt, 60_000))).applied,
-    ).toBe(false)
+    expect((await endCheck(deps, payment, addMs(dueAt, 1), addMs(dueAt, 60_000))).applied).toBe(
+      false,
+    )
     expect(await reread()).toMatchObject({ dueAt: deps.now() })
   })
 
@@ -261,14 +259,15 @@ describe('checkDuePayment: claims and refusals', () => {
   })
 })
 
-it('scheduleCheck changes only pending payments; endCheck changes only payments that have the status that was read and no newer capture', async () => {
+it('endCheck changes only payments that have the status that was read and no newer capture', async () => {
   const { deps, payment, reread } = await aScene()
   const { creating, deps: creatingDeps } = await aCreating()
   const { paymentId } = creating
   const startedAt = creatingDeps.now()
   await rememberCapture(creatingDeps, creating, 'py-1', startedAt)
 
-  const scheduled = await scheduleCheck(creatingDeps, paymentId, startedAt, addMs(startedAt, 1))
+  const pending = { ...creating, status: 'pending' } as const
+  const scheduled = await endCheck(creatingDeps, pending, startedAt, addMs(startedAt, 1))
   const ended = await endCheck(
     deps,
     { ...payment, status: 'creating' },

@@ -10,7 +10,7 @@ export const CASE = 'mi-dspt-3f7c2d1e'
 
 type Said = Readonly<Record<string, unknown>>
 
-/** A callback as the provider publishes it: beside `event`, or under `data`. */
+/** As the provider publishes it. */
 export function send(
   deps: TestDeps,
   said: Said,
@@ -23,7 +23,8 @@ export function send(
     amount: { initial: '100000', terminal: null },
     ...said,
   }
-  const body = isNested ? { event, data: fields } : { event, data: {}, ...fields }
+  const data = isNested ? fields : { currency: null, amount: null }
+  const body = { event, data, ...(!isNested && fields) }
   const rawBody = Buffer.from(JSON.stringify(body))
   return receiveCallback(deps, { isGenuine: true, rawBody, parse: parseCallback })
 }

@@ -9,17 +9,17 @@ import { expirePayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { callsOfCheck, checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import {
+  endCheck,
   markDueNow,
   recordCancelRequest,
   recordExpiryStart,
-  scheduleCheck,
 } from '../../../shared/payment/payment-store.ts'
 import { postPayments } from '../../../shared/posting/post-payments.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { settledRowFor } from '../../support/paid-builders.ts'
-import { expire, paymentOf } from '../../support/synced-payment.ts'
+import { expire } from '../../support/synced-payment.ts'
 import { beforeFirst } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { aScene } from './payment-test.ts'
@@ -33,13 +33,10 @@ async function aQris() {
     channelCode: undefined,
     expiresInSeconds: LIFETIME_S,
   })
-  const { deps, payment, event, ledger, cancel, check } = scene
+  const { deps, event, ledger, cancel, check, reread } = scene
   const { provider } = deps
-  const reread = () => paymentOf(deps, { payment })
   return {
     ...scene,
-    reread,
-    requestStatus: () => provider.requestOf(payment.paymentRequestId).status,
     loseCancel: async (lostPart: 'request' | 'answer') => {
       provider.script('cancelRequest', async (id, timeoutMs) => {
         if (lostPart === 'answer') await provider.healthy.cancelRequest(id, timeoutMs)
@@ -77,15 +74,8 @@ describe('a payment after its expiry time', () => {
   ] as const)(
     'is ended by %s with the provider’s status if the %s of a cancel was lost',
     async (actor, lostPart) => {
-      const {
-        cancel,
-        runDueWork,
-        loseCancel,
-        passTime,
-        requestStatus,
-        expectExpired,
-        expectCancelled,
-      } = await aQris()
+      const { cancel, runDueWork, loseCancel, passTime, request, expectExpired, expectCancelled } =
+        await aQris()
       await loseCancel(lostPart)
       passTime()
 
@@ -98,7 +88,7 @@ describe('a payment after its expiry time', () => {
           status: lostPart === 'request' ? 'expired' : 'cancelled',
         })
       await (lostPart === 'request' ? expectExpired : expectCancelled)()
-      expect(requestStatus()).toBe('cancelled')
+      expect(request().status).toBe('cancelled')
     },
   )
 
@@ -213,7 +203,7 @@ it('a cancel without an answer stays due within a minute, also if the payment wa
 
 describe('POST cancel after expires_at', () => {
   it('expires the payment, writes its event and answers 422 with status=expired', async () => {
-    const { deps, reread, cancel, passTime, requestStatus, expectExpired } = await aQris()
+    const { deps, reread, cancel, passTime, request, expectExpired } = await aQris()
     passTime()
 
     await expect(cancel()).rejects.toMatchObject({ code: 'validation', message: EXPIRED })
@@ -221,7 +211,7 @@ describe('POST cancel after expires_at', () => {
 
     await expectExpired()
     expect(await reread()).not.toHaveProperty('cancelRequestedAt')
-    expect(requestStatus()).toBe('cancelled')
+    expect(request().status).toBe('cancelled')
   })
 
   it.each([
@@ -233,12 +223,7 @@ describe('POST cancel after expires_at', () => {
       const { deps, payment, reread, cancel, runDueWork, passTime, expectExpired } = await aQris()
       deps.provider.answer('cancelRequest', { kind: 'unanswered', reason })
       passTime()
-      await scheduleCheck(
-        deps,
-        payment.paymentId,
-        payment.dueAt ?? deps.now(),
-        addMs(deps.now(), 60_000),
-      )
+      await endCheck(deps, payment, payment.dueAt ?? deps.now(), addMs(deps.now(), 60_000))
 
       await expect(cancel()).rejects.toMatchObject({ code })
 

@@ -26,11 +26,7 @@ import { aScene, paymentTest } from './payment-test.ts'
 
 /** `shown`: what the merchant sees. `told`: the webhooks of held money, by status. */
 const it = paymentTest.extend('held', ({ deps, client, payment, scene }) => ({
-  shown: async () => {
-    const stored = await scene.reread()
-    if (stored?.status === 'creating' || stored === undefined) return undefined
-    return toPaymentDto(stored).held
-  },
+  shown: async () => toPaymentDto(await scene.reread()).held,
   told: async () => {
     const events = await eventsOf(deps, payment)
     return events

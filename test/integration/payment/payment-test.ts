@@ -16,6 +16,7 @@ import {
   eventOf,
   ledgerView,
 } from '../../support/payment-builders.ts'
+import { paymentOf } from '../../support/synced-payment.ts'
 import { interceptTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
 
@@ -33,7 +34,7 @@ function sceneOf<Deps extends TestDeps>(deps: Deps, client: Client, payment: Pay
     deps,
     client,
     payment,
-    reread: () => findStoredPayment(deps, paymentId),
+    reread: () => paymentOf(deps, { payment }),
     ledger: () => ledgerView(deps, client),
     event: (type: string) => eventOf(deps, payment, type),
     suspenseOf: (providerPaymentId: string) => findSuspense(deps, providerPaymentId),

@@ -82,14 +82,21 @@ describe('a callback about a capture that the provider does not show yet', () =>
     expect(await suspenseOf(providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
   })
 
-  it('only makes the payment due at once if it names an unknown capture', async () => {
-    const { deps, payment, request, receivePaid, reread } = await aHiddenPayment()
-    request({ status: 'open', latestPaymentId: undefined })
+  it.each([
+    ['missing', 'open'],
+    ['missing', 'expired'],
+    ['open', 'expired'],
+  ] as const)(
+    'only makes the payment due at once if its capture is %s and its request %s',
+    async (visibility, status) => {
+      const { deps, payment, request, receivePaid, reread } = await aHiddenPayment(visibility)
+      request({ status, latestPaymentId: undefined })
 
-    expect(await receivePaid(`py-${crypto.randomUUID()}`)).toBe('applied')
+      expect(await receivePaid()).toBe('applied')
 
-    expect(await reread()).toEqual({ ...payment, dueAt: deps.now() })
-  })
+      expect(await reread()).toEqual({ ...payment, dueAt: deps.now() })
+    },
+  )
 })
 
 /* Each of these tests has its own table: all environments on one table share a pause. */
@@ -165,24 +172,18 @@ describe('a callback about a payment that is being created and whose capture the
    * paid.
    */
   const aHiddenCreating = async (request: Partial<ProviderRequest>) => {
-    const { deps, payment, providerPaymentId, receivePaid, suspenseOf } = await aHiddenPayment()
+    const hidden = await aHiddenPayment()
+    const { deps, payment } = hidden
     const { creating } = await aCreating()
     const { paymentId } = creating
     const ids = { paymentRequestId: PR_CREATING, reference: `${paymentId}-1` }
-    const upstreamRequest = {
-      ...deps.provider.requestOf(payment.paymentRequestId),
-      ...ids,
-      ...request,
-    }
-    deps.provider.requests.set(PR_CREATING, upstreamRequest)
-    const receive = () => receivePaid(providerPaymentId, { ...payment, ...ids, paymentId })
+    const own = deps.provider.requestOf(payment.paymentRequestId)
+    deps.provider.requests.set(PR_CREATING, { ...own, ...ids, ...request })
     return {
-      deps,
+      ...hidden,
       creating,
-      paymentId,
-      providerPaymentId,
-      suspenseOf,
-      receive,
+      ids,
+      receive: () => hidden.receivePaid(undefined, { ...payment, ...ids, paymentId }),
       reread: () => findStoredPayment(deps, paymentId),
     }
   }
@@ -226,11 +227,11 @@ describe('a callback about a payment that is being created and whose capture the
   )
 
   it('remembers another amount while an attempt runs, and holds it after the attempt', async () => {
-    const { deps, paymentId, providerPaymentId, suspenseOf, receive, reread } =
-      await aHiddenCreating({ status: 'open' })
+    const { deps, ids, providerPaymentId, suspenseOf, receive, reread } = await aHiddenCreating({
+      status: 'open',
+    })
     const capture = { status: 'captured', currency: 'IDR', capturedMinor: minor(1) } as const
-    const target = { providerPaymentId, paymentRequestId: PR_CREATING, reference: `${paymentId}-1` }
-    deps.provider.payments.set(providerPaymentId, { ...capture, ...target })
+    deps.provider.payments.set(providerPaymentId, { ...capture, ...ids, providerPaymentId })
 
     expect(await receive()).toBe('ask_again')
     expect(await suspenseOf(providerPaymentId)).toBeUndefined()

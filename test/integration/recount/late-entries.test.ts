@@ -157,7 +157,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     await recount(deps, client)
 
     expect(await rawItem(deps, key)).toStrictEqual(item)
-    await expectBalanced(deps, client.client)
+    await expectBalanced(deps, client)
   })
 
   it('is left while another entry of the settlement differs from its payment', async () => {

@@ -4,7 +4,8 @@ import { minor } from '../../../shared/money.ts'
 import { refundPayment } from '../../../shared/posting/refund-payment.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { settledRow } from '../../support/fake-provider.ts'
-import { rowNow } from '../../support/synced-payment.ts'
+import { type PaidUpstream, rowNow } from '../../support/synced-payment.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 import { resolve } from '../payment/suspense-test.ts'
 import { heldTest, refundFields } from './held-money.ts'
 
@@ -63,6 +64,11 @@ it.for([
   },
 )
 
+function refundByBank(deps: TestDeps, { payment: { paymentId } }: PaidUpstream) {
+  const input = { operator: 'ayu', paymentId, amountMinor: minor(100), bankReference: 'BCA17' }
+  return refundPayment(deps, input)
+}
+
 const STANDS_AGAIN = {
   code: 'conflict',
   details: { actionHint: expect.stringContaining('it stands again') },
@@ -86,25 +92,31 @@ it('our bank refunds no payment whose void refund stands', async ({ deps, credit
     { subject: `${transactionId}#again#transaction_unexplained` },
   ])
 
-  const { paymentId } = credited.payment
-  const input = { operator: 'ayu', paymentId, amountMinor: minor(100), bankReference: 'BCA17' }
-  await expect(refundPayment(deps, input)).rejects.toMatchObject(STANDS_AGAIN)
+  await expect(refundByBank(deps, credited)).rejects.toMatchObject(STANDS_AGAIN)
 })
 
-it('our bank refunds no payment whose refund names it by its reference alone', async ({
-  deps,
-  rows,
-  credited,
-  sync,
-}) => {
-  await sync(rowNow(deps, credited))
-  const ids = { providerPaymentId: '', reference: credited.reference }
-  rows.push(settledRow(ids, deps.now(), refundFields))
-  const { paymentId } = credited.payment
-  const input = { operator: 'ayu', paymentId, amountMinor: minor(100), bankReference: 'BCA17' }
+it.for(['success', 'unknown', 'of no known type', 'unreadable'] as const)(
+  'our bank refunds no payment whose refund names it by its reference alone: %s',
+  async (form, { deps, rows, credited, sync }) => {
+    await sync(rowNow(deps, credited))
+    const ids = { providerPaymentId: '', reference: credited.reference }
+    const isUnreadable = form === 'unreadable'
+    const value = { transactions: [], hasMore: false, unreadableIds: ['txn_1'] }
+    if (isUnreadable)
+      deps.provider.script('listTransactions', async () => ({ kind: 'found', value }))
+    else
+      rows.push(
+        settledRow(ids, deps.now(), {
+          ...refundFields,
+          ...(form === 'of no known type' ? { type: 'unknown' } : { status: form }),
+        }),
+      )
 
-  await expect(refundPayment(deps, input)).rejects.toMatchObject({ code: 'conflict' })
-})
+    await expect(refundByBank(deps, credited)).rejects.toMatchObject({
+      code: isUnreadable ? 'server_error' : 'conflict',
+    })
+  },
+)
 
 it.for(['second_capture', 'unknown_reference'] as const)(
   'our bank refunds no held money (%s) whose refund names it by its reference alone',

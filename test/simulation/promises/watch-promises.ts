@@ -172,7 +172,7 @@ function feeProblems(world: World, payment: RawItem, isReported: (cause: string)
     return isLate ? [`${pk}: its fee is neither final nor assumed by its day`] : []
   // An actual fee was compared with the provider's row when it was written.
   if (payment['fee_status'] !== 'assumed' || isVoidedOpen(payment)) return []
-  if (!isReported('fee_assumed') && !isReported('transaction_missing'))
+  if (!['fee_assumed', 'transaction_missing', 'row_contradicts'].some(isReported))
     return [`${pk}: operators had no alert about a fee that was assumed`]
   const row = settledRowOf(world, payment)
   if (row?.status !== 'SUCCESS' || world.unshownRows.has(row.product_id)) return []

@@ -120,11 +120,7 @@ describe('decideOnNews: a status without money', () => {
       NOW,
     )
 
-    const failureReason = {
-      failed: 'declined',
-      cancelled: 'cancelled_upstream',
-      expired: undefined,
-    }[status]
+    const failureReason = status === 'cancelled' ? 'cancelled_upstream' : 'declined'
     expect(decision).toEqual({ do: 'close', payment, status: closedAs, failureReason })
   })
 
