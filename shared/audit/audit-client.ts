@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { notFound } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { balanceOf } from '../ledger/ledger-store.ts'
-import { runLimit } from '../settlement/sum-entries.ts'
+import { RUN_MS, runLimit } from '../settlement/sum-entries.ts'
 import { sendForEachClient } from '../settlement/sweep-settlements.ts'
 import { DAY_MS, dayNumber, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 import {
@@ -21,26 +21,19 @@ import { findAuditedClient, readableLedger } from './judged/client-books.ts'
 
 export type RunDeps = AuditDeps & Pick<Deps, 'newId' | 'queues' | 'alerts' | 'log'>
 
-/** After this time a run begins no further part and no page. Its function has five minutes. */
-export const RUN_MS = 2.5 * MINUTE_MS
-
 /**
  * Audits a client daily (design section 4, "Audit"), in one order: first the figures and what is
  * open, then the day's share of the history. A long history takes several runs, each of which keeps
  * its progress and sends `auditId` to the next run. Safe to repeat: an audit changes no money.
  */
-export async function auditClient(
-  deps: RunDeps,
-  clientId: ClientId,
-  auditId?: string,
-): Promise<void> {
+export async function auditClient(deps: RunDeps, clientId: ClientId, auditId?: string) {
   const client = await findAuditedClient(deps, clientId)
   if (client === undefined) return reportMissingClient(deps, clientId)
   const before = await readClientVerdict(deps, clientId)
   const audit = auditUnderWay(deps, before, auditId)
   if (audit === undefined) return
   const { day } = audit
-  const isOver = runLimit(deps, RUN_MS)
+  const isOver = runLimit(deps)
   const isNew = audit.auditId !== auditId
   const figures = isNew ? await auditFigures(deps, client, before, isOver) : undefined
   const verdict = await readClientVerdict(deps, clientId)
@@ -111,7 +104,7 @@ function longSettlementsAfter(
 }
 
 /** The register names the client, so its row is lost. */
-async function reportMissingClient(deps: RunDeps, clientId: ClientId): Promise<void> {
+async function reportMissingClient(deps: RunDeps, clientId: ClientId) {
   const findings = new Map([[REGISTERED, missingRow('client', clientId)]])
   await alertDifferences(deps, clientId, await recordFindings(deps, clientId, findings))
 }
@@ -157,7 +150,7 @@ export async function startAudits(deps: Pick<Deps, 'table' | 'queues' | 'log'>) 
   return { clients }
 }
 
-/** The part that is read ends after this time too. */
+/** After `RUN_MS` a run begins no further part. The part that is read ends after this time. */
 const LATE_MS = 4 * MINUTE_MS
 
 /** Of an audit on demand. */

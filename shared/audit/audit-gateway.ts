@@ -14,7 +14,7 @@ import {
   recordFindings,
 } from '../verdict/client-verdict-store.ts'
 import { auditAnswer, type Difference, withoutClient } from '../verdict/difference.ts'
-import { RUN_MS, type RunDeps, runTimes } from './audit-client.ts'
+import { type RunDeps, runTimes } from './audit-client.ts'
 import { gatewayParts } from './gateway-parts.ts'
 import { type Part, REGISTERED, SUSPENSE } from './history.ts'
 import { auditUnderWay, judgeNewest, judgeParts } from './judge-parts.ts'
@@ -27,14 +27,14 @@ import { auditUnderWay, judgeNewest, judgeParts } from './judge-parts.ts'
  * run; the figures are fresh after the last run. Throws at the end if the findings of a client were
  * not recorded; that stops no other.
  */
-export async function auditGateway(deps: RunDeps, auditId?: string): Promise<void> {
+export async function auditGateway(deps: RunDeps, auditId?: string) {
   await closeHouseDays(deps)
   const verdict = await readClientVerdict(deps, GATEWAY_OWNER)
   const audit = auditUnderWay(deps, verdict, auditId)
   if (audit === undefined) return
   const { day, beganAt: figuresAt } = audit
   const { parts, ofClients } = ownParts(await gatewayParts(deps, verdict, day))
-  const { findings, progress } = await judgeParts(parts, audit, runLimit(deps, RUN_MS))
+  const { findings, progress } = await judgeParts(parts, audit, runLimit(deps))
   const done = progress ? { progress } : { figuresAt, historyDay: day, progress: undefined }
   await recordAll(deps, { findings, ofClients, done, readFrom: figuresAt })
   if (progress) await askForAudit(deps, undefined, progress)

@@ -49,7 +49,7 @@ export async function gatewayParts(
   deps: AuditDeps,
   { historyDay, standing }: Pick<ClientVerdict, 'historyDay' | 'standing'>,
   day: number,
-): Promise<readonly Part[]> {
+) {
   const isDue = dueOn(day, historyDay)
   const known: ReadDays = new Map()
   const today = dayNumber(deps.now())

@@ -51,7 +51,7 @@ export const REGISTERED = 'registered'
  * and payments that are listed at impossible times. Suspense is a part of the history, because the
  * daily audit of the gateway reads that of all clients at once.
  */
-export async function figureParts(deps: AuditDeps, client: Client): Promise<readonly Part[]> {
+export async function figureParts(deps: AuditDeps, client: Client) {
   const { clientId, createdAt } = client
   const lastDay = lastDayOf(deps, client)
   // A payment that is listed before its client's creation or in the future was tampered with.
@@ -93,7 +93,7 @@ function stoppingNoOther(part: Part): Part {
 }
 
 /** The same rows would throw again, unlike an error of the table. */
-function isOfRows(error: unknown): boolean {
+function isOfRows(error: unknown) {
   return error instanceof InvariantError || error instanceof RangeError || v.isValiError(error)
 }
 
@@ -101,12 +101,12 @@ export function confirmedPart(
   deps: AuditDeps,
   key: string,
   judge: Parameters<typeof confirmedDifferences>[1],
-): Part {
+) {
   return { key, judge: async () => ({ differences: await confirmedDifferences(deps, judge) }) }
 }
 
 /** The clock of the function that created the newest payment may be ahead of this clock. */
-function lastDayOf(deps: AuditDeps, { createdAt }: Client): number {
+function lastDayOf(deps: AuditDeps, { createdAt }: Client) {
   return dayNumber(addMs(later(deps.now(), createdAt), DAY_MS))
 }
 
@@ -120,7 +120,7 @@ export async function historyParts(
   client: Client,
   { historyDay, standing, longSettlements }: ClientVerdict,
   day: number,
-): Promise<readonly Part[]> {
+) {
   const books = await readClientBooks(deps, client)
   const isDue = dueOn(day, historyDay)
   const firstDay = dayNumber(client.createdAt)
@@ -168,10 +168,7 @@ export async function historyParts(
 export type DuePart = readonly [isPartDue: boolean, part: Part]
 
 /** In their order, with all parts in which a difference stands. */
-export function dueParts(
-  parts: readonly DuePart[],
-  standing: ClientVerdict['standing'],
-): readonly Part[] {
+export function dueParts(parts: readonly DuePart[], standing: ClientVerdict['standing']) {
   const wanted = new Set(standing.map(({ part }) => part))
   return parts
     .flatMap(([isPartDue, part]) => (isPartDue || wanted.has(part.key) ? [part] : []))
@@ -180,7 +177,7 @@ export function dueParts(
 }
 
 /** A long settlement that waits for a payout comes before every key. */
-export function orderOf({ key, ends }: Part): string {
+export function orderOf({ key, ends }: Part) {
   return ends ? ` ${key}` : key
 }
 
@@ -206,7 +203,7 @@ function begun(age: number, cycle: number) {
 }
 
 /** The newest day, up to today, on which the share of a slot is due. */
-export function dayOfSlot(today: number, slot: number): number {
+export function dayOfSlot(today: number, slot: number) {
   return today - ((today - slot) % CYCLE_DAYS)
 }
 

@@ -55,7 +55,7 @@ export async function judgeAll(parts: readonly Part[], isOver: () => boolean) {
 }
 
 /** Whether so much time has passed since this call. */
-export function timeLimit({ monotonicMs }: Pick<Deps, 'monotonicMs'>, ms: number): () => boolean {
+export function timeLimit({ monotonicMs }: Pick<Deps, 'monotonicMs'>, ms: number) {
   const endsAtMs = monotonicMs() + ms
   return () => monotonicMs() >= endsAtMs
 }
@@ -111,15 +111,15 @@ export type Extent = {
   readonly isLate?: () => boolean
 }
 
-function dayOf({ day = Number.POSITIVE_INFINITY }: Part): number {
+function dayOf({ day = Number.POSITIVE_INFINITY }: Part) {
   return day
 }
 
-function isNever(): boolean {
+function isNever() {
   return false
 }
 
-function placeOf(parts: readonly Part[], name: string): number {
+function placeOf(parts: readonly Part[], name: string) {
   const place = parts.findIndex(({ key }) => key === name)
   if (place >= 0) return place
   throw invalid(

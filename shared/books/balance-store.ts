@@ -48,15 +48,11 @@ const NO_BALANCE: StoredBalance = { version: 0, gaps: [] }
 
 const balanceKey = syncJobKey('balance')
 
-export async function readBalance(deps: TableDeps): Promise<StoredBalance> {
+export async function readBalance(deps: TableDeps) {
   return v.parse(v.optional(BalanceSchema, NO_BALANCE), await deps.table.get(balanceKey))
 }
 
-export async function keepBalance(
-  deps: TableDeps,
-  read: StoredBalance,
-  next: StoredBalance,
-): Promise<boolean> {
+export async function keepBalance(deps: TableDeps, read: StoredBalance, next: StoredBalance) {
   const isAsRead = unchanged('version', read.version === 0 ? undefined : read.version)
   const row = { ...next, version: read.version + 1 }
   return (await deps.table.write(put(balanceKey, row, isAsRead))).applied

@@ -39,6 +39,6 @@ export function bookPeriod(
   return { from, to }
 }
 
-export function isInPeriod({ from, to }: BookPeriod, day: string): boolean {
+export function isInPeriod({ from, to }: BookPeriod, day: string) {
   return from <= day && day <= to
 }

@@ -1,7 +1,7 @@
 import { ENTRY_SIDES, type EntryType, excessOf, type Figures, type Legs } from '../journal/entry.ts'
 import type { HouseEntryType } from '../journal/house-store.ts'
 import { PAYMENT_METHODS, type PaymentMethod } from '../payment-status.ts'
-import { compare, type Difference } from '../verdict/difference.ts'
+import { compare } from '../verdict/difference.ts'
 import { type BookPeriod, isInPeriod } from './book-period.ts'
 
 /** A re-credit moves money between settlements, so it is in no figure of the books. */
@@ -66,31 +66,21 @@ const FLOWS = {
     'withdrawal',
     'adjustment',
   ],
-} as const satisfies Record<string, readonly FlowType[]>
+} as const satisfies Partial<Record<Account, readonly FlowType[]>>
 
-type Account = keyof typeof FLOWS | 'clients' | 'markup'
+type Account = (typeof ACCOUNTS)[number][0]
 
-const SIDE_OF = {
-  clients: 'netMinor',
-  markup: 'markupMinor',
-  at_provider: 'providerMinor',
-  at_bank: 'bankMinor',
-  transit: 'transitMinor',
-  in_suspense: 'suspenseMinor',
-  cost: 'costMinor',
-  other: 'otherMinor',
-} as const satisfies Record<Account, keyof BookLine>
-
-const ACCOUNTS: readonly Account[] = [
-  'clients',
-  'markup',
-  'at_provider',
-  'at_bank',
-  'transit',
-  'in_suspense',
-  'cost',
-  'other',
-]
+/** Each account with the side of a line that moves it, in the order in which they are shown. */
+const ACCOUNTS = [
+  ['clients', 'netMinor'],
+  ['markup', 'markupMinor'],
+  ['at_provider', 'providerMinor'],
+  ['at_bank', 'bankMinor'],
+  ['transit', 'transitMinor'],
+  ['in_suspense', 'suspenseMinor'],
+  ['cost', 'costMinor'],
+  ['other', 'otherMinor'],
+] as const satisfies readonly (readonly [string, keyof BookLine])[]
 
 /** What changes what is owed to clients, with its sign; the name is that of the flow. */
 const CLIENT_FLOWS = {
@@ -132,7 +122,7 @@ export const FIGURES: Readonly<Record<string, string>> = {
     ),
   ),
   ...Object.fromEntries(
-    ACCOUNTS.flatMap((account) => [
+    ACCOUNTS.flatMap(([account]) => [
       [`opening.${account}`, `${account} before the first day`],
       [closingName(account), `${account} at the end of the last day`],
     ]),
@@ -148,12 +138,12 @@ export const FIGURES: Readonly<Record<string, string>> = {
  */
 export type Book = Readonly<Record<string, number>>
 
-export function figureOf(book: Book, name: string): number {
+export function figureOf(book: Book, name: string) {
   return book[name] ?? 0
 }
 
 /** `markup` alone is what the period brought. */
-function closingName(account: Account): string {
+function closingName(account: Account) {
   return account === 'markup' ? 'closing.markup' : account
 }
 
@@ -192,10 +182,10 @@ const ADJUSTED: ReadonlySet<string> = new Set<EntryType>([
   'correction',
 ])
 
-function bookOfLine(line: BookLine, period: BookPeriod): Book {
+function bookOfLine(line: BookLine, period: BookPeriod) {
   const { type, method, day } = line
   const { grossMinor = 0, feeMinor = 0, markupMinor = 0 } = line
-  const balances = ACCOUNTS.map((account) => [account, line[SIDE_OF[account]] ?? 0] as const)
+  const balances = ACCOUNTS.map(([account, side]) => [account, line[side] ?? 0] as const)
   if (!isInPeriod(period, day)) return balancesOf(balances, day < period.from)
   const flows = balances.flatMap(([account, amount]) =>
     account in FLOWS && amount !== 0 ? [[`${account}.${type}`, amount] as const] : [],
@@ -215,7 +205,7 @@ function bookOfLine(line: BookLine, period: BookPeriod): Book {
 function balancesOf(
   balances: readonly (readonly [account: Account, amount: number])[],
   isBefore: boolean,
-): Book {
+) {
   return Object.fromEntries(
     balances.flatMap(([account, amount]) => [
       [closingName(account), amount],
@@ -228,10 +218,13 @@ function balancesOf(
 export function bookOfPayout(
   { day, netMinor }: { readonly day: string; readonly netMinor: number },
   period: BookPeriod,
-): Book {
+) {
   if (day > period.to) return {}
   const change = 0 - netMinor
-  const balances = (['at_bank', 'clients'] as const).map((account) => [account, change] as const)
+  const balances = [
+    ['at_bank', change],
+    ['clients', change],
+  ] as const
   if (!isInPeriod(period, day)) return balancesOf(balances, true)
   return { ...balancesOf(balances, false), paid_out: netMinor, [`at_bank.${PAYOUT}`]: change }
 }
@@ -242,7 +235,7 @@ export function withDebts(book: Book): Book {
 }
 
 /** The trial balance, and each account's opening, flows and closing. */
-export function problemsIn(book: Book): readonly Difference[] {
+export function problemsIn(book: Book) {
   const sumOf = (...names: readonly string[]) =>
     names.reduce((sum, name) => sum + figureOf(book, name), 0)
   const claims = sumOf('clients', 'in_suspense', 'closing.markup', 'cost', 'other')
@@ -262,7 +255,7 @@ export function problemsIn(book: Book): readonly Difference[] {
       claims,
       sumOf('at_provider', 'at_bank', 'transit'),
     ),
-    ...ACCOUNTS.flatMap((account) =>
+    ...ACCOUNTS.flatMap(([account]) =>
       compare(
         'flows',
         account,
@@ -280,7 +273,7 @@ const MAX_AMOUNT = 2 ** 50
  * Provider + bank + transit = net + suspense + markup + cost + other, and net = gross - fee -
  * markup; one difference at most. What a re-credit carries has no other side.
  */
-export function unequalSides(line: BookLine, what: string, id: string): readonly Difference[] {
+export function unequalSides(line: BookLine, what: string, id: string) {
   const { grossMinor = 0, feeMinor = 0, markupMinor = 0, netMinor = 0 } = line
   const beyond = ENTRY_SIDES.find((side) => Math.abs(line[side] ?? 0) > MAX_AMOUNT)
   if (beyond) return compare(what, id, 'an amount of money', line[beyond])

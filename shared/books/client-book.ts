@@ -73,12 +73,6 @@ async function* readablePages(deps: JournalDeps, range: Pick<JournalRange, 'clie
   }
 }
 
-type SettledBook = {
-  readonly checked: CheckedBook
-  readonly sweptMinor: number
-  readonly sweptUntil: Timestamp
-}
-
 /**
  * The book of the settlements by their stored totals, with what they swept, and where the entries
  * after them begin. `until`: later windows do not count. `note` is called with each settlement.
@@ -89,7 +83,7 @@ export async function bookOfSettlements(
   { settledUntil, lastSettlementId }: Pick<Window, 'settledUntil' | 'lastSettlementId'>,
   period: BookPeriod,
   some: { readonly until?: Timestamp; readonly note?: (settlement: Settlement) => void } = {},
-): Promise<SettledBook> {
+) {
   let checked = EMPTY_BOOK
   let sweptMinor = 0
   let sweptUntil = settledUntil
@@ -110,11 +104,7 @@ export async function bookOfSettlements(
   return { checked, sweptMinor, sweptUntil }
 }
 
-async function bookOfSettlement(
-  deps: JournalDeps,
-  settlement: Settlement,
-  period: BookPeriod,
-): Promise<CheckedBook> {
+async function bookOfSettlement(deps: JournalDeps, settlement: Settlement, period: BookPeriod) {
   const { settlementId: id, totals, netMinor } = settlement
   const day = paidDayOf(settlement)
   const { lines, unreadable } = totals.every((total) => hasNoBorder(total, period))
@@ -132,10 +122,7 @@ async function bookOfSettlement(
   })
 }
 
-export function paidDayOf({
-  status,
-  settledAt,
-}: Pick<Settlement, 'status' | 'settledAt'>): string | undefined {
+export function paidDayOf({ status, settledAt }: Pick<Settlement, 'status' | 'settledAt'>) {
   return status === 'manual_paid' && settledAt !== undefined ? bookDay(settledAt) : undefined
 }
 
@@ -143,7 +130,7 @@ export function paidDayOf({
 function hasNoBorder(
   { day, lastDay = day }: Pick<BookLine, 'day' | 'lastDay'>,
   { from, to }: BookPeriod,
-): boolean {
+) {
   return lastDay < from || day > to || (day >= from && lastDay <= to)
 }
 

@@ -4,13 +4,13 @@ import { assertInvariant, GatewayError, invalid } from '../errors.ts'
 import { type ClientId, SettlementIdSchema } from '../ids.ts'
 import { BookDaySchema } from '../journal/day-totals.ts'
 import { PositionSchema } from '../journal/entry-store.ts'
-import { type Minor, MinorSchema, plus } from '../money.ts'
+import { MinorSchema, plus } from '../money.ts'
 import { CursorTime, encodeCursor, readCursor } from '../page.ts'
 import { periodOf } from '../settlement/settlement.ts'
 import { settlementsEnding } from '../settlement/settlement-store.ts'
 import { DAY_MS, END_OF_TIME, type Timestamp } from '../time.ts'
 import { type BookPeriod, bookPeriod } from './book-period.ts'
-import { entrySpan, type LinesPage, readLines, type StatementLine } from './statement-lines.ts'
+import { entrySpan, type LinesPage, readLines } from './statement-lines.ts'
 import { isDiffering, statementTotals, type Unsound } from './statement-totals.ts'
 
 type StatementInput = {
@@ -24,13 +24,7 @@ type StatementInput = {
   readonly field: 'after' | 'cursor'
 }
 
-export type StatementPage = BookPeriod & {
-  readonly openingMinor: Minor
-  readonly lines: readonly (StatementLine & { readonly balanceMinor: Minor })[]
-  readonly closingMinor: Minor | undefined
-  readonly finalUntil: Timestamp
-  readonly next: string | undefined
-}
+export type StatementPage = Awaited<ReturnType<typeof clientStatement>>
 
 type StatementDeps = Pick<Deps, 'table' | 'stage' | 'now'>
 
@@ -44,11 +38,7 @@ type Refuse = (unsound: Unsound) => Promise<never>
  * pages is on a later page or on none. Up to the last final day the lines are compared with the
  * stored totals. If they differ, `refuse` answers.
  */
-export async function clientStatement(
-  deps: StatementDeps,
-  input: StatementInput,
-  refuse: Refuse,
-): Promise<StatementPage> {
+export async function clientStatement(deps: StatementDeps, input: StatementInput, refuse: Refuse) {
   const { clientId, limit, after: cursor, field } = input
   const kept = keptFigures(input)
   const { payouts, ...figures } = kept ?? (await firstFigures(deps, input, refuse))
@@ -88,7 +78,7 @@ export async function clientStatement(
   }
 }
 
-function isPassed(day: string, start: { readonly day: string }, { next }: LinesPage): boolean {
+function isPassed(day: string, start: { readonly day: string }, { next }: LinesPage) {
   return start.day <= day && (next === undefined || next.day > day)
 }
 
@@ -148,10 +138,7 @@ async function firstFigures(
 const MAX_DAYS = 100
 
 /** Throws 422 for more than a hundred days, and for future days. */
-function statementPeriod(
-  deps: Pick<Deps, 'now'>,
-  asked: Pick<StatementInput, 'from' | 'to'>,
-): BookPeriod {
+function statementPeriod(deps: Pick<Deps, 'now'>, asked: Pick<StatementInput, 'from' | 'to'>) {
   const { from, to } = bookPeriod(deps, asked)
   const days = daysOf({ from, to })
   if (days > MAX_DAYS) {
@@ -161,7 +148,7 @@ function statementPeriod(
   return { from, to }
 }
 
-function daysOf({ from, to }: BookPeriod): number {
+function daysOf({ from, to }: BookPeriod) {
   return (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
 }
 

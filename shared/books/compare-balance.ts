@@ -24,7 +24,7 @@ type CompareDeps = Pick<
  * comparison. Runs every ten minutes: a look may take several runs, and once a week one run names
  * money that is in transit for too long. Safe to repeat; a lost race does nothing.
  */
-export async function compareBalance(deps: CompareDeps): Promise<object> {
+export async function compareBalance(deps: CompareDeps) {
   const balance = await withTold(deps, await readBalance(deps))
   const begun = balance.question ?? (await ask(deps, balance))
   if (begun === undefined) return { asked: false }
@@ -108,7 +108,7 @@ async function ask(deps: CompareDeps, { gaps }: StoredBalance): Promise<Question
 
 const RoundSchema = v.optional(v.object({ round: v.number() }), { round: 0 })
 
-async function headRound(deps: CompareDeps): Promise<number> {
+async function headRound(deps: CompareDeps) {
   return v.parse(RoundSchema, await deps.table.get(syncJobKey('head'))).round
 }
 
@@ -149,7 +149,7 @@ const WITHOUT_ROW = ['fee_assumed', 'transaction_missing']
  * Names the payments whose money has been in transit for more than 30 days (design section 12):
  * their own row has not come. An explained finding is not named again.
  */
-async function tellTransit(deps: StoreDeps & Pick<Deps, 'alerts' | 'log'>): Promise<void> {
+async function tellTransit(deps: StoreDeps & Pick<Deps, 'alerts' | 'log'>) {
   const since = addMs(deps.now(), -TOO_LONG_MS)
   const ids = (await listOpenSuspense(deps)).flatMap(({ cause, paymentId, createdAt }) =>
     WITHOUT_ROW.includes(cause) && createdAt < since

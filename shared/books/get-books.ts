@@ -46,7 +46,7 @@ const COLUMNS = ['client_id', ...Object.keys(FIGURES), 'balanced'] as const
  * The books of days of Asia/Jakarta (design section 12). A run that cannot read all clients answers
  * a cursor with the sums so far, to which the next run adds. Throws 404 for an unknown client.
  */
-export async function getBooks(deps: BooksDeps, input: BooksInput): Promise<object> {
+export async function getBooks(deps: BooksDeps, input: BooksInput) {
   if (input.clientId === undefined) return booksOfAll(deps, input)
   const { clientId } = await requireClient(deps, input.clientId)
   const period = bookPeriod(deps, input)
@@ -66,7 +66,7 @@ const Progress = v.strictObject({
   differences: v.array(v.strictObject(DifferenceSchema.entries)),
 })
 
-async function booksOfAll(deps: BooksDeps, input: BooksInput): Promise<object> {
+async function booksOfAll(deps: BooksDeps, input: BooksInput) {
   const isCsv = input.format === 'csv'
   const progress = readCursor(Progress, input.cursor)
   const period = progress?.period ?? bookPeriod(deps, input)
@@ -130,7 +130,7 @@ async function witnessedBook(
   clientId: ClientId,
   period: BookPeriod,
   contradicted: Awaited<ReturnType<typeof contradictions>>,
-): Promise<CheckedBook> {
+) {
   const { book, differences } = await readClientBook(deps, clientId, period)
   const audited = await auditDifferences(deps, clientId)
   const rows = contradicted.get(clientId) ?? []
@@ -173,9 +173,7 @@ async function auditDifferences(deps: TableDeps, owner: string) {
  * The unexplained findings of rows that contradict themselves, by client or gateway. The list of
  * open items has their causes, so a finding that cannot be read counts.
  */
-export async function contradictions(
-  deps: TableDeps,
-): Promise<ReadonlyMap<string, readonly Difference[]>> {
+export async function contradictions(deps: TableDeps) {
   const partition = [GATEWAY_OWNER, 'suspense', 'open'] as const
   const rows = await queryAll(deps, { index: 'by-status', partition, limit: 1_000 })
   const contradicting = rows.filter(({ pk }) =>

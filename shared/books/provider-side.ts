@@ -21,12 +21,6 @@ import { readClientBook } from './client-book.ts'
 
 type LookDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'monotonicMs'>
 
-type ProviderSide = {
-  readonly minor: Minor
-  /** Payments whose rows wait, rows that wait by themselves, and their unreadable jobs. */
-  readonly waiting: readonly string[]
-}
-
 const SIDE_BY_SIDE = 8
 
 /**
@@ -35,10 +29,7 @@ const SIDE_BY_SIDE = 8
  * audit name the row. A run that has no more time answers the look as far as it went; the next run
  * continues it. So the clients of one look may be read at different moments.
  */
-export async function providerSide(
-  deps: LookDeps,
-  begun: Look,
-): Promise<ProviderSide | { readonly look: Look }> {
+export async function providerSide(deps: LookDeps, begun: Look) {
   const today = bookDay(deps.now())
   let look = begun
   const readOne = async (clientId: ClientId) => {
@@ -62,6 +53,7 @@ export async function providerSide(
   const houseMinor = totals.reduce((sum, { providerMinor }) => sum + providerMinor, 0)
   return {
     minor: [rows.sum, openMinor, houseMinor].reduce(withAmount, look.sumMinor),
+    /** Payments whose rows wait, rows that wait by themselves, and their unreadable jobs. */
     waiting: [...rows.waiting, ...open.keys()].slice(0, MAX_NAMED),
   }
 }
@@ -70,7 +62,7 @@ export async function providerSide(
 const MAX_SUM = 2 ** 52
 
 /** An amount that only an altered row can have is missing, as if the row could not be read. */
-function withAmount(sumMinor: Minor, amount: number): Minor {
+function withAmount(sumMinor: Minor, amount: number) {
   const sum = sumMinor + amount
   return Math.abs(sum) > MAX_SUM ? sumMinor : minor(sum)
 }
@@ -108,10 +100,7 @@ async function waitingRows(deps: TableDeps, openSince: Timestamp | undefined) {
   return { sum, waiting }
 }
 
-async function findingsByPayment(
-  deps: TableDeps,
-  openSince: Timestamp | undefined,
-): Promise<ReadonlyMap<PaymentId, number>> {
+async function findingsByPayment(deps: TableDeps, openSince: Timestamp | undefined) {
   const byPayment = new Map<PaymentId, number>()
   if (openSince === undefined) return byPayment
   // Two clocks may differ.
@@ -144,7 +133,7 @@ async function findingsByPayment(
  * example until its fee is final. By row, or by job if the job cannot be read: then the amount is
  * missing.
  */
-async function openRows(deps: TableDeps): Promise<ReadonlyMap<string, Minor | undefined>> {
+async function openRows(deps: TableDeps) {
   const movedById = new Map<string, Minor | undefined>()
   for await (const { items } of queryPages(deps, {
     index: 'by-due',

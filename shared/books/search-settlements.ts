@@ -43,10 +43,7 @@ type SearchDeps = Pick<Deps, 'table' | 'now' | 'monotonicMs' | 'log'>
  * Lists of a client's settlements and of payouts have pages, whose warnings name the figures of a
  * payout. Those of all clients have a cursor, and are too many for these reads.
  */
-export async function searchSettlements(
-  deps: SearchDeps,
-  search: SettlementSearch,
-): Promise<object> {
+export async function searchSettlements(deps: SearchDeps, search: SettlementSearch) {
   const { clientId, status, from, to, cursor, ...page } = search
   if (clientId !== undefined) await requireClient(deps, clientId)
   const hasDays = from !== undefined || to !== undefined
@@ -88,7 +85,7 @@ const FULL_BYTES = 2_500_000
  * each client's oldest first. Without days: this month so far. A run that cannot read all clients
  * answers a cursor.
  */
-async function settlementsOfPeriod(deps: SearchDeps, input: SettlementSearch): Promise<object> {
+async function settlementsOfPeriod(deps: SearchDeps, input: SettlementSearch) {
   const progress = readCursor(Progress, input.cursor)
   const period = progress?.period ?? bookPeriod(deps, input)
   const shown: ReturnType<typeof toOperatorSettlement>[] = []

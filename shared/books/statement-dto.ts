@@ -50,7 +50,7 @@ const COLUMNS = [
 ] as const
 
 /** The same lines. A file of lines alone needs the balance, which shows opening and closing. */
-export function statementCsv({ lines }: StatementPage, isContinued = false): string {
+export function statementCsv({ lines }: StatementPage, isContinued = false) {
   const rows = lines.map((line) => ({ ...toLineDto(line), balance_minor: line.balanceMinor }))
   return csv(COLUMNS, rows, isContinued)
 }

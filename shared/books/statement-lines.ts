@@ -12,7 +12,7 @@ import { paidDayOf } from './client-book.ts'
 type LineType = Exclude<EntryType, 'recredit'>
 type EntryOfLine = Entry & { readonly type: LineType }
 
-export type StatementLine = {
+type StatementLine = {
   readonly at: Timestamp
   readonly type: LineType | 'payout'
   readonly paymentId?: string | undefined
@@ -111,7 +111,7 @@ async function readEntriesFrom(
  */
 const ELIGIBLE_WITHIN_MS = 25 * HOUR_MS
 
-export function lastDayBefore(place: Timestamp): string {
+export function lastDayBefore(place: Timestamp) {
   return dayBefore(bookDay(addMs(place, -ELIGIBLE_WITHIN_MS)))
 }
 
@@ -122,11 +122,11 @@ export function entrySpan(from: string, to: string): Span {
   }
 }
 
-export function nextDay(day: string): string {
+export function nextDay(day: string) {
   return bookDay(endOfBookDay(day))
 }
 
-export function dayBefore(day: string): string {
+export function dayBefore(day: string) {
   return bookDay(addMs(endOfBookDay(day), -DAY_MS - 1))
 }
 
@@ -135,7 +135,7 @@ export function isLine(entry: Entry): entry is EntryOfLine {
   return entry.type !== 'recredit' && isForClient(entry)
 }
 
-function lineOfEntry(entry: EntryOfLine, day: string): PlacedLine {
+function lineOfEntry(entry: EntryOfLine, day: string) {
   const { postedAt, type, paymentId, externalReference, netMinor } = entry
   const line: StatementLine = {
     at: postedAt,
@@ -148,7 +148,7 @@ function lineOfEntry(entry: EntryOfLine, day: string): PlacedLine {
   return { line, position: { day, after: placeIn(entry) } }
 }
 
-function placeIn({ eligibleAt, entryId }: Entry): EntryPosition {
+function placeIn({ eligibleAt, entryId }: Entry) {
   return { eligibleAt, entryId }
 }
 
@@ -168,6 +168,6 @@ function payoutsOn(
     .toSorted((a, b) => (placeOf(a.position.paidAfter) < placeOf(b.position.paidAfter) ? -1 : 1))
 }
 
-function placeOf(position: PayoutPosition | undefined): string {
+function placeOf(position: PayoutPosition | undefined) {
   return position === undefined ? '' : `${position.at} ${position.settlementId}`
 }

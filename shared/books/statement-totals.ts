@@ -7,7 +7,7 @@ import { type Ledger, readLedger } from '../ledger/ledger-store.ts'
 import { less, type Minor, minor, plus, ZERO } from '../money.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { earlier, later, type Timestamp } from '../time.ts'
-import { addBooks, type BookLine, bookOfLines, figureOf } from './book.ts'
+import { addBooks, bookOfLines, figureOf } from './book.ts'
 import { type BookPeriod, isInPeriod } from './book-period.ts'
 import { bookOfSettlements, paidDayOf } from './client-book.ts'
 import { dayBefore, entrySpan, isLine, lastDayBefore, nextDay } from './statement-lines.ts'
@@ -63,7 +63,7 @@ export async function statementTotals(
   }
 }
 
-function finalUntilOf({ window, shards }: Ledger): Timestamp {
+function finalUntilOf({ window, shards }: Ledger) {
   return shards.reduce((time, { closedUntil }) => earlier(time, closedUntil), window.closedUntil)
 }
 
@@ -75,7 +75,7 @@ const TAIL_ROWS = 1_000
 async function readTail(
   deps: JournalDeps,
   journal: Omit<Parameters<typeof entryPages>[1], 'limit'>,
-): Promise<readonly BookLine[] | undefined> {
+) {
   let totals: ReturnType<typeof totalsOf> = []
   let pages = 0
   for await (const { entries, more } of entryPages(deps, { ...journal, limit: TAIL_ROWS })) {
@@ -100,10 +100,7 @@ type CheckedSpan = Unsound & { readonly from: string }
  * again, because a caller can write a cursor, and an entry may become visible after its
  * transaction. Undefined if the lines are too many for one request.
  */
-export async function isDiffering(
-  deps: JournalDeps,
-  span: CheckedSpan,
-): Promise<boolean | undefined> {
+export async function isDiffering(deps: JournalDeps, span: CheckedSpan) {
   const { clientId, from, day: to } = span
   const totals = await statementTotals(deps, clientId, { from, to })
   // Only a written cursor names a day that is not final.
@@ -123,7 +120,7 @@ async function sumOfLines(
   deps: JournalDeps,
   { clientId, from, day: to }: CheckedSpan,
   { payouts }: StatementTotals,
-): Promise<Minor | undefined> {
+) {
   let sum = payouts.reduce((total, { netMinor }) => less(total, netMinor), ZERO)
   let pages = 0
   const journal = { clientId, span: entrySpan(from, to), limit: PAGE_ROWS }

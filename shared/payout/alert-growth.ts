@@ -2,11 +2,7 @@ import { usedIn } from '../audit/judged/audit-approval.ts'
 import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
 import type { SettlementId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
-import {
-  ApprovalSchema,
-  type ApprovedFigures,
-  findStoredApproval,
-} from '../operator/approval-store.ts'
+import { ApprovalSchema, findStoredApproval } from '../operator/approval-store.ts'
 import { readAuditRecords } from '../operator/audit-record-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { isCovered, payoutFigures } from './payout-figures.ts'
@@ -19,7 +15,7 @@ export async function alertGrowth(
   deps: StoreDeps & Pick<Deps, 'alerts' | 'log'>,
   settlement: Settlement,
   batch?: number,
-): Promise<void> {
+) {
   const { settlementId } = settlement
   try {
     const { owed = 0, findings = 0 } = await payoutFigures(deps, settlement)
@@ -47,7 +43,7 @@ export async function alertGrowth(
 }
 
 /** Of the approval that the last record has used: an earlier payout may have used one too. */
-async function usedFigures(deps: TableDeps, settlementId: SettlementId): Promise<ApprovedFigures> {
+async function usedFigures(deps: TableDeps, settlementId: SettlementId) {
   const of = { action: 'mark-settlement-paid', payload: { settlement_id: settlementId } } as const
   const approval = ifValid(ApprovalSchema, await findStoredApproval(deps, of))
   const [last] = (await readAuditRecords(deps, settlementId)).records.slice(-1)

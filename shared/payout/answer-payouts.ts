@@ -72,18 +72,14 @@ export async function answerPayouts(
 
 type NamedLine = Pick<AnswerLine, keyof typeof NAMED_LINE>
 
-function parseLine(line: NamedLine): AnswerLine {
+function parseLine(line: NamedLine) {
   const [hidden] = Object.entries(hiddenCharactersIn(line))
   if (hidden) throw invalid(`${hidden[0]}: ${hidden[1].join(', ')}`)
   return parseInput(AnswerLineSchema, line)
 }
 
 /** A line that is refused proves too that the bank has the file, if it is of this settlement. */
-async function writeDown(
-  deps: AnswerDeps,
-  line: AnswerLine,
-  operator: string,
-): Promise<'done' | 'failed'> {
+async function writeDown(deps: AnswerDeps, line: AnswerLine, operator: string) {
   const settlement = await findAnySettlement(deps, line.settlement_id)
   const { outcome, batch: number = settlement.batch } = line
   if (number !== undefined && isOf(settlement, line))
@@ -100,12 +96,7 @@ async function writeDown(
   }
 }
 
-async function close(
-  deps: AnswerDeps,
-  settlement: Settlement,
-  line: AnswerLine,
-  operator: string,
-): Promise<'done' | 'failed'> {
+async function close(deps: AnswerDeps, settlement: Settlement, line: AnswerLine, operator: string) {
   const { settlementId, status } = settlement
   if (line.outcome === 'failed') {
     if (status === 'failed') return 'failed'
@@ -149,13 +140,13 @@ async function paidAfterFailed(
  * A line with another amount and another account names the settlement by mistake, unless it names
  * the batch too.
  */
-function isOf({ netMinor, bank }: Settlement, line: AnswerLine): boolean {
+function isOf({ netMinor, bank }: Settlement, line: AnswerLine) {
   const isSameAccount = line.bank_account_no === bank?.bankAccountNo
   return line.batch !== undefined || line.amount_minor === netMinor || isSameAccount
 }
 
 /** A file that people have edited, or a spreadsheet has, pays nothing. */
-function assertSame({ netMinor, bank }: Settlement, line: AnswerLine): void {
+function assertSame({ netMinor, bank }: Settlement, line: AnswerLine) {
   if (line.amount_minor !== netMinor)
     throw invalid(`the amount is ${line.amount_minor}, and ${netMinor} in the settlement`)
   const account = bank?.bankAccountNo ?? 'none'
@@ -163,7 +154,7 @@ function assertSame({ netMinor, bank }: Settlement, line: AnswerLine): void {
     throw invalid(`the account is ${line.bank_account_no}, and ${account} in the settlement`)
 }
 
-function assertInFile({ batch }: Settlement, line: AnswerLine): void {
+function assertInFile({ batch }: Settlement, line: AnswerLine) {
   if (line.batch !== undefined && line.batch !== batch)
     throw invalid(`it is in batch ${batch ?? 'none'}, and the file is of batch ${line.batch}`)
 }
@@ -173,7 +164,7 @@ async function referenceOf(
   deps: AnswerDeps,
   { settlementId, batch: number }: Settlement,
   { bank_reference: reference, is_one_debit: isOneDebit }: AnswerLine,
-): Promise<string> {
+) {
   if (reference === undefined) throw invalid('the line has no bank reference')
   if (!isOneDebit) return reference
   const batch = number === undefined ? undefined : await findBatch(deps, number)

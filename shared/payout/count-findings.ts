@@ -25,7 +25,7 @@ const AT_ONCE = 50
  * missing or cannot be read counts, and if sums are paid again, a payment of a lost or unreadable
  * settlement.
  */
-export async function countFindings(deps: TableDeps, settlement: Settlement): Promise<number> {
+export async function countFindings(deps: TableDeps, settlement: Settlement) {
   let count = 0
   let isPaid: IsPaid | undefined
   for await (const noted of notedPages(deps, settlement.clientId)) {
@@ -45,7 +45,7 @@ export async function countFindings(deps: TableDeps, settlement: Settlement): Pr
 type IsPaid = (eligibleAt: Timestamp) => boolean
 
 /** A payment that cannot be read may be in any settlement of its client. */
-function mayBeIn(isPaid: IsPaid, item: Item): boolean {
+function mayBeIn(isPaid: IsPaid, item: Item) {
   try {
     const payment = parseStored(item)
     if (payment === undefined || payment.status === 'creating') return false

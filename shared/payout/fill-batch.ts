@@ -117,7 +117,7 @@ async function claim(
   deps: BatchDeps,
   judged: Payout,
   { number, operator }: { readonly number: number; readonly operator: string },
-): Promise<LeftOut | undefined> {
+) {
   let payout: Payout | LeftOut = judged
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     if ('reason' in payout) return payout
@@ -153,7 +153,7 @@ function claimRecord(
  * After a restore the bank may answer to a batch that is open again. Then it keeps all that it
  * lists, whatever the gate says.
  */
-export async function keepListed(deps: BatchDeps, batch: Batch, operator: string): Promise<void> {
+export async function keepListed(deps: BatchDeps, batch: Batch, operator: string) {
   const { number } = batch
   for (const one of await settlementsIn(deps, batch)) {
     if (one.status !== 'recorded' || one.batch === number) continue

@@ -58,10 +58,7 @@ export async function judgeClients(
 }
 
 /** Uses up nothing. Leaves out a settlement that it cannot judge. */
-export async function judgePayout(
-  deps: GateDeps,
-  settlement: Settlement,
-): Promise<Payout | LeftOut> {
+export async function judgePayout(deps: GateDeps, settlement: Settlement) {
   try {
     await requireLine(deps, settlement)
     return { settlement, ...(await passWhole(deps, settlement)) }
@@ -84,7 +81,7 @@ export function refusalOf(
   { log }: Pick<Deps, 'log'>,
   settlementId: string | undefined,
   error: unknown,
-): GatewayError {
+) {
   if (error instanceof GatewayError) return error
   log.error('payout.line_failed', { settlement_id: settlementId }, error)
   return new GatewayError('internal_error', 'the line failed; the log has the cause', {
@@ -109,7 +106,7 @@ export function leaveOut(
   }
 }
 
-function leaveOutUnreadable(settlementId: SettlementId, clientId: ClientId): LeftOut {
+function leaveOutUnreadable(settlementId: SettlementId, clientId: ClientId) {
   return {
     settlement_id: settlementId,
     client_id: clientId,
@@ -120,7 +117,7 @@ function leaveOutUnreadable(settlementId: SettlementId, clientId: ClientId): Lef
 }
 
 /** Whether a file can have a line for it, besides the payout gate. */
-async function requireLine(deps: GateDeps, settlement: Settlement): Promise<void> {
+async function requireLine(deps: GateDeps, settlement: Settlement) {
   const { clientId, netMinor, status, bank } = settlement
   if (status !== 'recorded') throw wrongStateError('paid out', settlement)
   await requireInNoOther(deps, settlement, undefined)
@@ -130,7 +127,7 @@ async function requireLine(deps: GateDeps, settlement: Settlement): Promise<void
     throw invalid(`no bank of the list has the name ${bank.bankName}`)
 }
 
-function requireEnabled({ enabled }: Client): void {
+function requireEnabled({ enabled }: Client) {
   if (enabled) return
   const hint = 'mark-settlement-paid records a transfer that is made by hand.'
   throw refused('the client is disabled', hint)
@@ -140,7 +137,7 @@ function requireEnabled({ enabled }: Client): void {
  * For what a batch has claimed. Its client, the audits and the bank's answers may have changed
  * since: an open batch may be as old as the crash that left it.
  */
-export async function requireStillPayable(deps: GateDeps, settlement: Settlement): Promise<void> {
+export async function requireStillPayable(deps: GateDeps, settlement: Settlement) {
   await requireInNoOther(deps, settlement, settlement.batch)
   const { client } = await requireUnrefused(deps, settlement)
   requireEnabled(client)
@@ -151,7 +148,7 @@ async function requireInNoOther(
   deps: Pick<GateDeps, 'table'>,
   settlement: Settlement,
   own: number | undefined,
-): Promise<void> {
+) {
   const live = await otherLiveBatch(deps, settlement, own)
   if (live) throw inBatchError(live)
 }
@@ -176,10 +173,7 @@ function inBatchError({ number, state, usedAt }: Batch) {
  * Says which figures of a recorded settlement wait for an approval; null if none does. It reads
  * what a payout reads, and uses nothing up.
  */
-export async function missingApproval(
-  deps: StoreDeps & Pick<Deps, 'log'>,
-  settlement: Settlement,
-): Promise<string | null> {
+export async function missingApproval(deps: StoreDeps & Pick<Deps, 'log'>, settlement: Settlement) {
   try {
     await findPayoutApproval(deps, settlement, await payoutFigures(deps, settlement))
     return null

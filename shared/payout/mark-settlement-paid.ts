@@ -31,10 +31,7 @@ type PaidDeps = GateDeps & Pick<Deps, 'alerts' | 'queues'>
  * used, and a used batch is not cancelled. Throws 422, and 409 for a reference that paid out
  * another settlement.
  */
-export async function markSettlementPaid(
-  deps: CloseDeps & PaidDeps,
-  input: TransferInput,
-): Promise<Settlement> {
+export async function markSettlementPaid(deps: CloseDeps & PaidDeps, input: TransferInput) {
   const { operator } = input
   const reference = paidReference(input)
   let alerted = false
@@ -90,11 +87,7 @@ export async function markSettlementPaid(
  * Whether this transfer has paid the settlement. A process that died after the commit has raised
  * no alert, so the next call raises the alert.
  */
-export async function isPaidBy(
-  deps: PaidDeps,
-  settlement: Settlement,
-  transfer: Transfer,
-): Promise<boolean> {
+export async function isPaidBy(deps: PaidDeps, settlement: Settlement, transfer: Transfer) {
   if (settlement.bankReference !== paidReference(transfer)) return false
   if ((await liveBatchOf(deps, settlement)) === undefined) await alertGrowth(deps, settlement)
   return true
@@ -103,7 +96,7 @@ export async function isPaidBy(
 type Transfer = Pick<TransferInput, 'bankReference' | 'valueDate'>
 
 /** The key of a transfer: numbers that begin again each day need the day. */
-function paidReference({ bankReference, valueDate }: Transfer): string {
+function paidReference({ bankReference, valueDate }: Transfer) {
   return valueDate === undefined ? bankReference : `${bankReference}#${valueDate}`
 }
 
@@ -133,7 +126,7 @@ async function alertDifference(
   deps: Pick<Deps, 'alerts' | 'log'>,
   { settlementId, batch }: Settlement,
   refusal: GatewayError,
-): Promise<void> {
+) {
   deps.log.warn('payout.after_difference', { settlement_id: settlementId })
   await deps.alerts.publish({
     kind: 'payout.after_difference',

@@ -24,7 +24,7 @@ export async function noteUseOfFile(
   deps: UseDeps,
   settlement: Settlement,
   { number, ...answered }: Answered & { readonly number: number },
-): Promise<void> {
+) {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const batch = await batchOf(deps, settlement, number)
     if (batch?.state === 'cancelled') await tellUseAfterAll(deps, settlement, batch, answered)
@@ -41,7 +41,7 @@ async function tellUseAfterAll(
   { settlementId, batch: last }: Settlement,
   { number, usedAt }: Batch,
   { outcome }: Answered,
-): Promise<void> {
+) {
   const otherBatch = last === number ? undefined : last
   if (usedAt !== undefined && otherBatch === undefined) return
   const laterHint =

@@ -2,11 +2,7 @@ import { registeredBanks } from '../audit/judged/derive-settlement.ts'
 import type { Bank } from '../client/client.ts'
 import type { StoreDeps, TableDeps } from '../deps.ts'
 import { getBalance } from '../ledger/ledger-store.ts'
-import {
-  type Approval,
-  type ApprovedFigures,
-  findValidApproval,
-} from '../operator/approval-store.ts'
+import { type ApprovedFigures, findValidApproval } from '../operator/approval-store.ts'
 import { readAuditRecords } from '../operator/audit-record-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { paidSettlements } from '../settlement/settlement-store.ts'
@@ -62,7 +58,7 @@ async function newBankOf(deps: TableDeps, { clientId, bank }: Settlement) {
   return isFirst ? undefined : account
 }
 
-function accountOf({ bankName, bankAccountNo }: Pick<Bank, 'bankName' | 'bankAccountNo'>): string {
+function accountOf({ bankName, bankAccountNo }: Pick<Bank, 'bankName' | 'bankAccountNo'>) {
   return `${bankName.toUpperCase()} ${bankAccountNo}`
 }
 
@@ -81,7 +77,7 @@ export async function findPayoutApproval(
   deps: StoreDeps,
   { settlementId }: Settlement,
   figures: PayoutFigures,
-): Promise<Approval | undefined> {
+) {
   if (Object.keys(figures).length === 0) return undefined
   const payload = { settlement_id: settlementId, ...figures }
   return findValidApproval(deps, { action: 'mark-settlement-paid', payload }, (approved) =>
@@ -89,7 +85,7 @@ export async function findPayoutApproval(
   )
 }
 
-export function isCovered(figures: PayoutFigures, approved: ApprovedFigures): boolean {
+export function isCovered(figures: PayoutFigures, approved: ApprovedFigures) {
   return Object.entries(figures).every(([name, figure]) => {
     const limit = approved[name]
     return typeof figure === 'number' && typeof limit === 'number'

@@ -77,7 +77,7 @@ function answerOf({ batch, lines, leftOut }: Filled, format: PayoutFormat) {
  * a payout of it was closed, so its file has a line too many, or the bank has a payout of it in an
  * earlier file, or a settlement matches its entries no more. 409 if its lines changed.
  */
-async function readyBatch(deps: PayoutFileDeps, number: number, operator: string): Promise<Filled> {
+async function readyBatch(deps: PayoutFileDeps, number: number, operator: string) {
   const batch = await findBatch(deps, number)
   if (batch.state === 'open') {
     if (batch.settlementIds === undefined) throw notFound('batch')

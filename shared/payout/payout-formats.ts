@@ -62,11 +62,11 @@ export const payoutFormats: Readonly<Record<PayoutFormat, (of: Lines) => PayoutF
   }),
 }
 
-function nameOf({ batch }: Lines, ending: string): string {
+function nameOf({ batch }: Lines, ending: string) {
   return `payout-${String(batch.number).padStart(4, '0')}${ending}`
 }
 
-function ownRows({ batch, lines }: Lines): readonly (readonly string[])[] {
+function ownRows({ batch, lines }: Lines) {
   return lines.map((line) => [
     String(batch.number),
     String(line.line),
@@ -83,7 +83,7 @@ function ownRows({ batch, lines }: Lines): readonly (readonly string[])[] {
   ])
 }
 
-function providerRow(line: PayoutLine): readonly Cell[] {
+function providerRow(line: PayoutLine) {
   return [
     line.settlement_id,
     line.amount,

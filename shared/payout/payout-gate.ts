@@ -97,7 +97,7 @@ function requireFresh(
     readonly restoredAt: string | undefined
     readonly now: Timestamp
   },
-): void {
+) {
   const audited = figuresAt ?? ''
   const isRecent = audited >= addMs(now, -FIGURES_MS) && audited <= addMs(now, MINUTE_MS)
   if (isRecent && restoredAt < audited) return
@@ -113,7 +113,7 @@ async function requireAccepted(
   deps: StoreDeps,
   clientId: ClientId,
   standing: Parameters<typeof unacceptedDifferences>[2],
-): Promise<void> {
+) {
   const blocking = standing.filter((difference) => !mayBePaid(difference))
   const open = await unacceptedDifferences(deps, clientId, blocking)
   if (open.length === 0) return
@@ -126,7 +126,7 @@ async function requireAccepted(
 }
 
 /** Of the gate only that the settlement matches the books, for a line that is claimed. */
-export async function requireUnchanged(deps: GateDeps, settlement: Settlement): Promise<void> {
+export async function requireUnchanged(deps: GateDeps, settlement: Settlement) {
   const client = await requireClient(deps, settlement.clientId)
   const verdict = await readClientVerdict(deps, settlement.clientId)
   await requireMatching(deps, settlement, client, verdict)
@@ -137,7 +137,7 @@ async function requireMatching(
   settlement: Settlement,
   client: Client,
   verdict: ClientVerdict,
-): Promise<void> {
+) {
   const differences = await judgeAgain(deps, client, settlement, verdict)
   await requireAccepted(deps, client.clientId, withSince(differences, verdict.standing, deps.now()))
 }

@@ -11,11 +11,7 @@ import { isUnheld } from '../payment/news/succeed-payment.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
 import { entriesOf } from '../posting/payment-entries.ts'
 import { settledRowOf } from '../posting/post-payments.ts'
-import {
-  type ProviderPayment,
-  providerFailure,
-  type TransactionFilter,
-} from '../provider/provider.ts'
+import { providerFailure, type TransactionFilter } from '../provider/provider.ts'
 import { moneyRowOf, withDisputedAmount } from '../sync/provider-row.ts'
 import type { Difference } from '../verdict/difference.ts'
 import type { RecountDeps } from './plan.ts'
@@ -24,10 +20,7 @@ import type { RecountDeps } from './plan.ts'
  * The capture that paid the payment, of any attempt, so that later news of it is not credited
  * again. A capture in suspense does not count.
  */
-export async function askForCapture(
-  deps: RecountDeps,
-  payment: StoredPayment,
-): Promise<ProviderPayment | undefined> {
+export async function askForCapture(deps: RecountDeps, payment: StoredPayment) {
   // An attempt without an answer has no known request id, only its reference.
   const rows = await mapInChunks(referencesOf(payment), 1, (reference) =>
     listRows(deps, { reference, limit: 10 }),
@@ -80,11 +73,7 @@ export async function settledRowAt(deps: RecountDeps, payment: Payment, entry: E
  * Whether the provider shows the capture, and the rows of what is lost as the payment shows them:
  * a forged payment looks the same. Of a refund by our bank the provider has no row.
  */
-export async function isProven(
-  deps: RecountDeps,
-  payment: Payment,
-  lost: readonly Difference[],
-): Promise<boolean> {
+export async function isProven(deps: RecountDeps, payment: Payment, lost: readonly Difference[]) {
   const { status, capture, movements, feeStatus, finalFee, providerFeeMinor } = payment
   if (status !== 'succeeded' || capture === undefined) return status !== 'succeeded'
   // The customer may have paid again since.

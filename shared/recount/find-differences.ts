@@ -54,7 +54,7 @@ async function windowAndChain(deps: RecountDeps, clientId: Client['clientId']) {
 }
 
 /** Differences that payouts wait for, under the parts of the books in which they were found. */
-export function inTheirParts(byPart: ByPart, differences: readonly Difference[]): ByPart {
+export function inTheirParts(byPart: ByPart, differences: readonly Difference[]) {
   const waitedFor = differences.filter((one) => !mayBePaid(one))
   const parts = [...byPart].map(([part, found]) => {
     const own = waitedFor.filter((one) => found.some((other) => isIdentical(one, other)))

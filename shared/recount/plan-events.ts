@@ -8,7 +8,6 @@ import { announcementOfSettlement } from '../settlement/announce-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { requireState } from '../settlement/settlement-store.ts'
 import { deliveryKey } from '../table/keys.ts'
-import type { Step } from '../table/step.ts'
 import type { Steps } from '../table/table.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 import { type Difference, isSame, tryToMake } from '../verdict/difference.ts'
@@ -16,7 +15,7 @@ import type { Announcement } from '../webhook/delivery/announce.ts'
 import { insertDelivery, newDelivery } from '../webhook/delivery/delivery-store.ts'
 import { EndpointSchema } from '../webhook/endpoint/endpoint.ts'
 import { endpointItem } from '../webhook/endpoint/endpoint-store.ts'
-import type { RecountDeps, Write } from './plan.ts'
+import type { RecountDeps } from './plan.ts'
 
 /** Puts the events and deliveries that the planned settlement has lost. */
 export async function planSettlementEvents(
@@ -24,7 +23,7 @@ export async function planSettlementEvents(
   books: Pick<ClientBooks, 'clientId' | 'clientRecords'>,
   { before, after }: { readonly before: Settlement; readonly after: Settlement },
   { own, events }: { readonly own: readonly Difference[]; readonly events: readonly Event[] },
-): Promise<readonly Write[]> {
+) {
   const { settlementId: id, clientId } = after
   const found = own.filter((one) => isOfEvents(one, id))
   if (found.length === 0 && before.status === after.status) return []
@@ -55,7 +54,7 @@ export async function planSettlementEvents(
 }
 
 /** The difference is a lost item that its source derives. */
-export function isMissing({ what, found }: Difference): boolean {
+export function isMissing({ what, found }: Difference) {
   const isLost = found === 'missing' || found === null
   return isLost && /^(entry|pointer|event|settlement_event|delivery)$/.test(what)
 }
@@ -65,7 +64,7 @@ async function putsOf(
   after: Settlement,
   { what, id, expected }: Difference,
   events: readonly Event[],
-): Promise<Steps<string>> {
+) {
   if (what === 'delivery') {
     const delivery = await lostDelivery(deps, id, events)
     return delivery ? { [id]: delivery } : {}
@@ -105,7 +104,7 @@ export function endIn(events: readonly Event[]): Partial<Settlement> | undefined
 const OF_SETTLEMENT = /\bof settlement ([0-9a-f-]{36})$/
 
 /** The difference is about the settlement's events, or about a lost delivery of them. */
-export function isOfEvents({ what, expected }: Difference, settlementId: string): boolean {
+export function isOfEvents({ what, expected }: Difference, settlementId: string) {
   if (what === 'delivery') return OF_SETTLEMENT.exec(String(expected))?.[1] === settlementId
   return what.startsWith('settlement_event')
 }
@@ -134,11 +133,7 @@ function storedDeliveries(deps: RecountDeps, deliveries: Announcement['deliverie
 }
 
 /** Due at once. A delivery to an unknown or unreadable endpoint stays lost. */
-export async function lostDelivery(
-  deps: RecountDeps,
-  id: string,
-  events: readonly Event[],
-): Promise<Step | undefined> {
+export async function lostDelivery(deps: RecountDeps, id: string, events: readonly Event[]) {
   for (const event of events) {
     const endpointId = event.endpointIds.find((one) => deliveryIdFor(event.eventId, one) === id)
     const item = endpointId && (await endpointItem(deps, { ...event, endpointId }))

@@ -30,7 +30,6 @@ import { shardKey, windowKey } from '../table/keys.ts'
 import { replaceRow } from '../table/replace-row.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
 import type { Step } from '../table/step.ts'
-import type { Steps } from '../table/table.ts'
 import { later } from '../time.ts'
 import { compare, type Difference, missingRow } from '../verdict/difference.ts'
 import type { Findings, Plan, RecountDeps, Write } from './plan.ts'
@@ -121,7 +120,7 @@ export async function planFigures(
   return [write]
 }
 
-function isFigure({ what }: Difference): boolean {
+function isFigure({ what }: Difference) {
   return [SHARD_FIGURES, SUM_FIELDS, CHAIN_FIELDS].some((fields) => fields.has(what))
 }
 
@@ -153,7 +152,7 @@ function effectOf({ before, after, sums, newEntry }: PlannedSettlement) {
   return effect
 }
 
-function foundIn(ledger: Ledger, what: string): number {
+function foundIn(ledger: Ledger, what: string) {
   const field = SUM_FIELDS.get(what)
   if (field) return ledger.window[field]
   const figure = SHARD_FIGURES.get(what) ?? 'creditedMinor'
@@ -245,7 +244,7 @@ export function shiftFigures(
     readonly entries: readonly Entry[]
     readonly isInJournal: boolean
   },
-): Steps<string> {
+) {
   // Entries before the last settlement's end are in that settlement's own sums.
   const counted = entries.filter(({ eligibleAt }) => eligibleAt >= unsettled.span.start)
   const netMinor = plus(less(openNet(after), isInJournal ? ZERO : openNet(before)), netsOf(counted))

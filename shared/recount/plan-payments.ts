@@ -69,7 +69,7 @@ const OF_PAYMENT = /^(payment|event|pointer)(\.|$)/
 const PAYMENT_NAMED = /\bpayment ([0-9a-f-]{36})$/
 
 /** By the difference's id, or by the id in its expected value. */
-function paymentNamedBy({ what, id, expected }: Difference): PaymentId | undefined {
+function paymentNamedBy({ what, id, expected }: Difference) {
   const named = OF_PAYMENT.test(what) ? id : PAYMENT_NAMED.exec(String(expected))?.[1]
   return ifValid(PaymentIdSchema, named)
 }
@@ -79,7 +79,7 @@ async function planPayment(
   { books, strayEntries }: Findings,
   id: PaymentId,
   differences: readonly Difference[],
-): Promise<Plan> {
+) {
   const key = paymentKey(id)
   const item = await deps.table.get(key)
   const stored = item && ifStored(item)
@@ -152,7 +152,7 @@ const UNPROVEN =
 /** A transaction has at most a hundred items: also payment, ledger, record, and findings. */
 const MAX_ITEMS = 60
 
-function groupsOf(puts: readonly Put[]): readonly (readonly Put[])[] {
+function groupsOf(puts: readonly Put[]) {
   const groups: Put[][] = [[]]
   let items = 0
   for (const put of puts) {
@@ -191,7 +191,7 @@ async function putsOf(
   payment: Payment,
   missing: readonly Difference[],
   events: readonly Event[],
-): Promise<readonly Put[]> {
+) {
   const entries = entriesOf(payment)
   const puts: Put[] = []
   for (const line of missing) {
@@ -229,7 +229,7 @@ function announcement(deps: RecountDeps, payment: Payment, name: string) {
 }
 
 /** With its estimated fee, unless the fee was final at success. */
-function asAnnounced(payment: Payment): Payment {
+function asAnnounced(payment: Payment) {
   return payment.finalFee?.invoiced === true && payment.finalFee.at === payment.paidAt
     ? payment
     : asEstimated(payment)

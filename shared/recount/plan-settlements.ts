@@ -76,7 +76,10 @@ export async function planSettlements(
       const live = isWrong ? (await liveBatchOf(deps, after))?.number : undefined
       const isSet = isWrong && mayChangeSums(after) && live === undefined
       const sums = isSet ? await sumsOf(deps, after, seen) : undefined
-      const why = typeof sums === 'string' ? sums : live && inBatch(live)
+      const why =
+        typeof sums === 'string'
+          ? sums
+          : live && `it is in payout batch ${live}: cancel the batch, or wait for the bank's answer`
       const ends = own.filter(isAboutSums)
       const left: Plan = why ? [{ id, why, ends }] : isChanging ? [{ ends }] : []
       const settled = { before, after, newEntry: trail.newEntry }
@@ -104,7 +107,7 @@ function isAbout(
   difference: Difference,
   { settlement }: StoredSettlement,
   entries: readonly Entry[],
-): boolean {
+) {
   const { id } = difference
   const { settlementId } = settlement
   const isStray = entries.some((one) => one.entryId === id && sourceOf(one) === settlementId)
@@ -257,7 +260,7 @@ function lostRecords(after: Settlement, records: readonly AuditRecord[]): readon
 }
 
 /** A settlement may be in several batches, one after the other: each claim has its record. */
-function isRecordOf(record: AuditRecord, action: string, { batch }: Settlement): boolean {
+function isRecordOf(record: AuditRecord, action: string, { batch }: Settlement) {
   const { action: recorded, after } = record
   return recorded === action && (action !== 'payout-file' || after?.['batch'] === batch)
 }
@@ -287,6 +290,3 @@ const UNREAD =
   'a payment that is left, or that this call has not read, may have lost an entry of it'
 
 /** The file that the bank has must stay what the books say. */
-function inBatch(number: number): string {
-  return `it is in payout batch ${number}: cancel the batch, or wait for the bank's answer`
-}

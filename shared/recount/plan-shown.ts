@@ -11,7 +11,7 @@ import type { RecountDeps } from './plan.ts'
 
 const SHOWN = /^payment\.(held|dispute)$/
 
-export function isOfShown({ what }: Difference): boolean {
+export function isOfShown({ what }: Difference) {
   return SHOWN.test(what)
 }
 
@@ -23,7 +23,7 @@ export async function withShown(
   deps: RecountDeps,
   payment: Payment,
   differences: readonly Difference[],
-): Promise<Payment> {
+) {
   const { paymentId, clientId, dispute } = payment
   const rows = await notedItems(deps, clientId)
   const notes = rows

@@ -88,7 +88,7 @@ async function planItem(
   const dueAt = ifValid(TimestampSchema, stored?.['dueAt'])
   const row = suspenseRow(stored ? { ...after, dueAt } : dueForAlert(after))
   const changes = rowDifferences('suspense', id, row, stored)
-  const isUnrecorded = isByOperator && !records.some(isResolution)
+  const isUnrecorded = isByOperator && !records.some(({ action }) => action === 'resolve-suspense')
   const said = { status: after.status, resolution: after.resolution, notes: after.notes ?? null }
   const write: Write = {
     subject: id,
@@ -111,10 +111,6 @@ async function planItem(
     },
   }
   return write.lines.length === 0 ? [] : [write]
-}
-
-function isResolution({ action }: AuditRecord): boolean {
-  return action === 'resolve-suspense'
 }
 
 function bornItem(noted: Noted): Suspense {

@@ -68,7 +68,7 @@ async function planClientRow(
   deps: RecountDeps,
   findings: Findings,
   records: readonly AuditRecord[],
-): Promise<Plan> {
+) {
   const { clientId } = findings.books
   const said = clientIn(records)
   const row = await deps.table.get(clientKey(clientId))
@@ -111,11 +111,7 @@ export function registration(client: Client, ends: readonly Difference[]): Write
   return { subject, clientId, repair: 'trail', lines: ends, ends, record, steps: {} }
 }
 
-async function planKeys(
-  deps: RecountDeps,
-  findings: Findings,
-  records: readonly AuditRecord[],
-): Promise<Plan> {
+async function planKeys(deps: RecountDeps, findings: Findings, records: readonly AuditRecord[]) {
   const writes = await mapInChunks(keysIn(records), 1, async (key): Promise<readonly Write[]> => {
     const ends = findings.differences.filter(
       ({ what, id }) => /^api_key(\.|$)/.test(what) && id === key.keyId,
@@ -131,7 +127,7 @@ async function planKeys(
 }
 
 /** A lost endpoint is not put: nothing else has its secret. Its merchant registers it again. */
-async function planEndpoints(deps: RecountDeps, findings: Findings): Promise<Plan> {
+async function planEndpoints(deps: RecountDeps, findings: Findings) {
   const plans = endpointsIn(findings.books.clientRecords).map(async (said): Promise<Plan> => {
     const ends = findings.differences.filter(
       ({ what, id }) => /^(deleted_)?endpoint(\.|$)/.test(what) && id === said.endpointId,
@@ -182,7 +178,7 @@ export async function planAdjustments(deps: RecountDeps, findings: Findings): Pr
 const OF_ADJUSTMENT = /^that of adjustment (.*)$/
 
 /** Its notes are lost. */
-function adjustmentOf({ books }: Findings, entry: Entry | undefined): Adjustment | undefined {
+function adjustmentOf({ books }: Findings, entry: Entry | undefined) {
   const { type: kind, netMinor: amountMinor, adjustmentReference: reference } = entry ?? {}
   const { clientId } = books
   return ifValid(AdjustmentSchema, { ...entry, clientId, kind, amountMinor, reference })
@@ -193,7 +189,7 @@ async function planAdjustmentAnew(
   findings: Findings,
   { entryId, eligibleAt, ...input }: Adjustment,
   { row, isRecorded }: { readonly row: Item | undefined; readonly isRecorded: boolean },
-): Promise<Plan> {
+) {
   const { books, differences } = findings
   const { clientId, reference, providerTransactionId } = input
   if (books.ledger === undefined) return []

@@ -47,7 +47,7 @@ export async function raisePayment(
   books: ClientBooks,
   stored: StoredPayment,
   shown: Shown,
-): Promise<Raised | undefined> {
+) {
   let raised: Raised = { payment: stored, findings: [] }
   for (let change = 0; change < MAX_CHANGES; change++) {
     const strays = straysOf(raised.payment, shown)
@@ -79,7 +79,7 @@ async function nextPayment(
   { ledger }: ClientBooks,
   payment: StoredPayment,
   strays: Shown,
-): Promise<Next | undefined> {
+) {
   if (payment.status === 'succeeded') {
     const changes = ledger ? await possibleChanges(deps, ledger.window, payment, strays) : []
     return changes.find(
@@ -90,13 +90,13 @@ async function nextPayment(
   return ended && { payment: ended, findings: [] }
 }
 
-function hasProgress(payment: Payment, strays: Shown): boolean {
+function hasProgress(payment: Payment, strays: Shown) {
   const left = straysOf(payment, strays)
   return left.events.length + left.entries.length < strays.events.length + strays.entries.length
 }
 
 /** No entry of the change differs from the stored entry in any figure. */
-function fitsEntries(before: Payment, { payment }: Next, { entries }: Shown): boolean {
+function fitsEntries(before: Payment, { payment }: Next, { entries }: Shown) {
   const expected = new Map(
     addedEntries(before, payment).map((entry) => [entry.entryId, fieldsText(entry)]),
   )
@@ -109,11 +109,7 @@ function fitsEntries(before: Payment, { payment }: Next, { entries }: Shown): bo
  * The end that the payment's event shows. Without this event, an entry or the event of a movement
  * shows when the payment succeeded.
  */
-async function endedPayment(
-  deps: RecountDeps,
-  payment: StoredPayment,
-  { events, entries }: Shown,
-): Promise<Payment | undefined> {
+async function endedPayment(deps: RecountDeps, payment: StoredPayment, { events, entries }: Shown) {
   if (payment.status !== 'creating' && payment.status !== 'pending') return undefined
   const event = events.find(({ name }) => typeOfEvent(name) === name)
   const type = event?.type ?? 'payment.succeeded'
@@ -142,7 +138,7 @@ async function possibleChanges(
   window: Window,
   payment: Payment,
   { entries, events }: Shown,
-): Promise<readonly Next[]> {
+) {
   const ordered = entries.toSorted((a, b) => (a.postedAt < b.postedAt ? -1 : 1))
   const [first] = ordered
   if (first?.type === 'late_row') {
@@ -162,7 +158,7 @@ async function possibleChanges(
 }
 
 /** The name of a movement's event is `payment.reversed#<transaction id>#<type>`. */
-function transactionOf(event: Event | undefined): string | undefined {
+function transactionOf(event: Event | undefined) {
   return event?.name.split('#').slice(1, -1).join('#')
 }
 
@@ -180,7 +176,7 @@ async function movedPayment(
     readonly entries: readonly Entry[]
     readonly event: Event | undefined
   },
-): Promise<Next | undefined> {
+) {
   const transaction = await askForRow(deps, payment, transactionId)
   const moneyRow = transaction && moneyRowOf(transaction)
   const disputed = moneyRow && withDisputedAmount(moneyRow, transaction, payment)
@@ -214,7 +210,7 @@ async function asBooked(
   row: MoneyRow,
   transaction: ProviderTransaction,
   entries: readonly Entry[],
-): Promise<MoneyRow> {
+) {
   if (row.type === 'reversal') return row
   const own = entries.find(({ type }) => type === row.type)
   if (own) {
@@ -239,7 +235,7 @@ async function postedForms(
   payment: Payment,
   strays: readonly Entry[],
   { postedAt }: Entry,
-): Promise<readonly Next[]> {
+) {
   const own = strays.find(({ type }) => type === 'payment')
   if (own === undefined) {
     const answer = await askForOwnRow(deps, payment)
@@ -258,7 +254,7 @@ async function postedForms(
 type Row = { readonly row?: SettledRow; readonly contradicting?: SettledRow | undefined }
 
 /** By its settled row, else with an assumed fee. */
-function posted(payment: Payment, at: Timestamp, { row, contradicting }: Row): Next {
+function posted(payment: Payment, at: Timestamp, { row, contradicting }: Row) {
   const cause = contradicting ? 'row_contradicts' : 'fee_assumed'
   const assumed = finding({ subject: payment.paymentId, cause, payment, now: at })
   const { after } = planPosting({ payment, by: row ? { row } : { assumed, contradicting } }, at)

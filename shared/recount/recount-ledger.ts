@@ -95,7 +95,7 @@ export async function recountLedger(deps: RecountDeps, input: RecountInput) {
 const OVERTAKEN = 'it changed after the plan was derived; run recount-ledger again'
 
 /** Equal plans have equal digests: of figures the change counts, because payments continue. */
-function digestOf(writes: readonly Write[]): string {
+function digestOf(writes: readonly Write[]) {
   const text = writes.map(({ subject, repair, lines, record }) => [
     subject,
     repair,
@@ -193,7 +193,7 @@ async function planClient(deps: RecountDeps, clientId: ClientId, asked: Parts): 
 const OF_MONEY = /^(settlement|settlement_event|entry|payment|event|adjustment|part)(\.|$)/
 
 /** A name of a later release is no money, and keeps no figure from its repair. */
-function isOfMoney(difference: Difference): boolean {
+function isOfMoney(difference: Difference) {
   return OF_MONEY.test(difference.what) && !isUnknownName(difference)
 }
 

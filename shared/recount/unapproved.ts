@@ -2,7 +2,7 @@ import { type Approvable, approvalHint, wasApproved } from '../operator/approval
 import type { Settlement } from '../settlement/settlement.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import type { Timestamp } from '../time.ts'
-import type { Left, RecountDeps } from './plan.ts'
+import type { RecountDeps } from './plan.ts'
 
 /**
  * Names what raises what leaves the house, if no second person has approved it (design section 11):
@@ -11,7 +11,7 @@ import type { Left, RecountDeps } from './plan.ts'
 export async function unapproved(
   deps: RecountDeps,
   { id, of, at }: { readonly id: string; readonly of: Approvable; readonly at: Timestamp },
-): Promise<readonly Left[]> {
+) {
   if (await wasApproved(deps, of, at)) return []
   const why = `its rows show ${of.action}, which nobody has approved. ${approvalHint(of)}`
   return [{ id, why, ends: [] }]

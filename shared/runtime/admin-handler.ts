@@ -61,7 +61,7 @@ async function answerDry(
   deps: Deps,
   { requestId }: Invocation,
   run: (deps: Deps) => Promise<object>,
-): Promise<object> {
+) {
   const invocation = { requestId, recorded: () => undefined }
   return { dry_run: true, ...(await run(withoutEffects({ ...deps, invocation }))) }
 }

@@ -15,7 +15,7 @@ export const ENV = {
   callTimeout: 'GATEWAY_CALL_TIMEOUT_MS',
 } as const
 
-export function queueUrlVariable(name: QueueName): string {
+export function queueUrlVariable(name: QueueName) {
   return `GATEWAY_${name.replaceAll('-', '_').toUpperCase()}_QUEUE_URL`
 }
 

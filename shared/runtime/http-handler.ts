@@ -59,7 +59,7 @@ export function httpHandler(
   })
 }
 
-function requestOf(event: APIGatewayProxyEventV2, startedMs: number): HttpRequest {
+function requestOf(event: APIGatewayProxyEventV2, startedMs: number) {
   const { headers, pathParameters, routeKey, isBase64Encoded } = event
   return {
     ...event,

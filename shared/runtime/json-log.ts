@@ -81,7 +81,7 @@ export function joiningLog(write: WriteLine): Log {
   }
 }
 
-function joinLines(line: EmbeddedMetrics, next: EmbeddedMetrics): EmbeddedMetrics {
+function joinLines(line: EmbeddedMetrics, next: EmbeddedMetrics) {
   const [metadata, ...others] = [line._aws, next._aws].flatMap((member) => member ?? [])
   if (metadata === undefined) return { ...line, ...next }
   const directives = [metadata, ...others].flatMap(({ CloudWatchMetrics }) => CloudWatchMetrics)
@@ -134,11 +134,11 @@ export function describeCause(cause: unknown) {
     : { error_name: typeof cause }
 }
 
-export function logInOneLine<Result>(run: () => Promise<Result>): Promise<Result> {
+export function logInOneLine<Result>(run: () => Promise<Result>) {
   return requests.run({ waiting: [], caller: {} }, run)
 }
 
-export function noteCaller(caller: LogFields): void {
+export function noteCaller(caller: LogFields) {
   const request = requests.getStore()
   if (request) request.caller = caller
 }

@@ -25,7 +25,7 @@ type OriginDeps = Pick<Deps, 'secrets' | 'stage'>
 export async function assertFromFront(
   deps: OriginDeps,
   event: Pick<APIGatewayProxyEventV2, 'headers'>,
-): Promise<void> {
+) {
   if (deps.stage.behindFront !== true) return
   // A probe does not come through the front; it proves that the secret can be read.
   if (isRouteProbe(event)) return void (await originSecrets(deps))
@@ -41,6 +41,6 @@ async function originSecrets({ secrets, stage }: OriginDeps, fresh?: 'fresh') {
 }
 
 /** Checked for the operator who sets the secret. */
-export function isOriginSecret(text: string): boolean {
+export function isOriginSecret(text: string) {
   return v.is(OriginSecretSchema, text)
 }

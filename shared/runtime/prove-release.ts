@@ -51,10 +51,7 @@ export function proveRelease(means: Means) {
  * Each release makes its own resource and deletes that of the last release. A rollback only
  * deletes, so it cannot fail.
  */
-async function problemsOf(
-  means: Means,
-  { RequestType, ResourceProperties }: Request,
-): Promise<readonly string[]> {
+async function problemsOf(means: Means, { RequestType, ResourceProperties }: Request) {
   if (RequestType !== 'Create') return []
   const proof = v.safeParse(ProofSchema, ResourceProperties)
   if (!proof.success) return ['the release names no functions to probe']
@@ -62,11 +59,7 @@ async function problemsOf(
   return proveVersions(means, { ...proof.output, rounds: ROUNDS })
 }
 
-async function answerCloudFormation(
-  means: Means,
-  request: Request,
-  problems: readonly string[],
-): Promise<void> {
+async function answerCloudFormation(means: Means, request: Request, problems: readonly string[]) {
   const { StackId, RequestId, LogicalResourceId, ResponseURL } = request
   const body = Buffer.from(
     JSON.stringify({

@@ -104,7 +104,7 @@ export function runtimeDeps(): Deps {
 }
 
 /** Lambda may freeze the work after the answer and continue it in the next request. */
-export function runInBackground(work: () => Promise<unknown>): void {
+export function runInBackground(work: () => Promise<unknown>) {
   void work().catch(() => undefined)
 }
 

@@ -5,7 +5,7 @@ import { type IndexName, TABLE_SCHEMA } from '../table/schema.ts'
 const WARMING_MS = 1_000
 
 /** One empty read warms the client for the first request. Never throws. */
-export async function warmTable(deps: Pick<Deps, 'table' | 'sleep'>): Promise<void> {
+export async function warmTable(deps: Pick<Deps, 'table' | 'sleep'>) {
   await Promise.race([readNothing(deps).catch(() => undefined), deps.sleep(WARMING_MS)])
 }
 
@@ -31,7 +31,7 @@ function isIndex(name: string): name is IndexName {
   return name in TABLE_SCHEMA.indexes
 }
 
-function emptyPartition(index: IndexName): readonly unknown[] {
+function emptyPartition(index: IndexName) {
   return TABLE_SCHEMA.indexes[index].partition.map((name) =>
     TABLE_SCHEMA.attributeTypes[name] === 'N' ? -1 : 'NOTHING',
   )

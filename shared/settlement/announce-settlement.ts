@@ -1,7 +1,6 @@
 import type { SettlementEventType } from '../event/event.ts'
 import { requireNoEvent } from '../event/event-store.ts'
 import { subjectOfSettlement } from '../ids.ts'
-import type { Step } from '../table/step.ts'
 import type { Timestamp } from '../time.ts'
 import { type AnnounceDeps, announce } from '../webhook/delivery/announce.ts'
 import type { Settlement } from './settlement.ts'
@@ -14,7 +13,7 @@ const EVENT_OF_STATUS = {
   failed: 'settlement.failed',
 } as const satisfies Readonly<Record<Settlement['status'], SettlementEventType>>
 
-export function settlementEventOf({ status }: Pick<Settlement, 'status'>): SettlementEventType {
+export function settlementEventOf({ status }: Pick<Settlement, 'status'>) {
   return EVENT_OF_STATUS[status]
 }
 
@@ -35,7 +34,7 @@ export function announcementOfSettlement(
 }
 
 /** Refused when the settlement was announced with the other end. */
-export function requireNotEnded({ settlementId, status }: Settlement): Step {
+export function requireNotEnded({ settlementId, status }: Settlement) {
   const name = EVENT_OF_STATUS[status === 'failed' ? 'manual_paid' : 'failed']
   return requireNoEvent({ subject: subjectOfSettlement(settlementId), name })
 }

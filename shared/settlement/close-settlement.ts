@@ -11,7 +11,7 @@ import {
   readAuditRecords,
   recordChange,
 } from '../operator/audit-record-store.ts'
-import type { Steps, TransactOutcome } from '../table/table.ts'
+import type { Steps } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
 import { sendAnnouncement } from '../webhook/delivery/announce.ts'
 import { announcementOfSettlement, requireNotEnded } from './announce-settlement.ts'
@@ -51,7 +51,7 @@ export async function closeSettlement<Name extends string>(
     readonly registration?: Parameters<typeof recordChange>[3]
   },
   steps: Steps<Name>,
-): Promise<TransactOutcome<string>> {
+) {
   const announcement = await announcementOfSettlement(deps, after, after.settledAt ?? deps.now())
   const { steps: announced, freshUntil } = announcement
   // The first step, so that the slower of two operators gets this step's refusal.
@@ -189,7 +189,7 @@ export function requireNoRecord(
   records: readonly AuditRecord[],
   { settlementId, clientId }: Settlement,
   action: string,
-): void {
+) {
   if (!records.some((record) => record.action === action)) return
   const message = `a record says that ${action} of settlement ${settlementId} was done`
   const actionHint = `Run recount-ledger --client_id ${clientId}: it brings back what a restore lost.`

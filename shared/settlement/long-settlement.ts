@@ -13,7 +13,7 @@ import { SUM_FIGURES } from './sum-entries.ts'
  * Whether a settlement is long by its row, and also by the entries in its window: a row with a
  * wrong number of entries must not escape the sum of its entries.
  */
-export async function hasLongWindow(deps: JournalDeps, settlement: Settlement): Promise<boolean> {
+export async function hasLongWindow(deps: JournalDeps, settlement: Settlement) {
   const { clientId, sweptFrom, sweptUntil } = settlement
   if (!isLong(deps, settlement) || sweptUntil <= sweptFrom) return false
   const { rows, atOnce } = deps.stage.historySteps ?? HISTORY_STEPS
@@ -28,7 +28,7 @@ export async function hasLongWindow(deps: JournalDeps, settlement: Settlement): 
 }
 
 /** What the audit of a long settlement proves: sums that change later have another digest. */
-export function digestOfSums(settlement: Settlement): string {
+export function digestOfSums(settlement: Settlement) {
   const figures = SUM_FIGURES.map((figure) => [figure, settlement[figure]])
   return createHash('sha256').update(JSON.stringify(figures)).digest('hex')
 }
@@ -38,7 +38,7 @@ export function requireAudited(
   { now }: Pick<Deps, 'now'>,
   settlement: Settlement,
   { longSettlements }: ClientVerdict,
-): void {
+) {
   const { settlementId: id, clientId } = settlement
   if (longSettlements[id] === digestOfSums(settlement)) return
   const audit = `audit-ledger --client_id ${clientId} begins it again`

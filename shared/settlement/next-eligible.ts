@@ -3,7 +3,7 @@ import type { ClientId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { entryPages } from '../journal/read-entries.ts'
 import { OpenRowSchema } from '../posting/assume-fee.ts'
-import { addMs, DAY_MS, later, type Timestamp } from '../time.ts'
+import { addMs, DAY_MS, later } from '../time.ts'
 import { ELIGIBLE_AGE_MS } from './settlement.ts'
 
 /**
@@ -13,7 +13,7 @@ import { ELIGIBLE_AGE_MS } from './settlement.ts'
 export async function nextEligible(
   deps: Pick<Deps, 'table' | 'stage' | 'now'>,
   clientId: ClientId,
-): Promise<{ readonly at: Timestamp; readonly isSettled: boolean } | undefined> {
+) {
   const now = deps.now()
   const span = { start: addMs(now, 1), end: addMs(now, 2 * DAY_MS) }
   for await (const { entries } of entryPages(deps, { clientId, span, limit: 1 })) {

@@ -18,7 +18,7 @@ type SumDeps = Pick<Deps, 'table' | 'stage' | 'now'>
  * of another window: its net becomes its client's money again. A difference that finance has
  * accepted refuses nothing, as in the payout gate.
  */
-export async function requireOwnSums(deps: SumDeps, settlement: Settlement): Promise<void> {
+export async function requireOwnSums(deps: SumDeps, settlement: Settlement) {
   const { clientId } = settlement
   const verdict = await readClientVerdict(deps, clientId)
   const found = [

@@ -66,7 +66,7 @@ export async function returnPayout(deps: CloseDeps, input: TransferInput) {
   throw conflict('other changes of this ledger are in progress; try again')
 }
 
-function assertReturnable({ status, returnedAt }: Settlement): void {
+function assertReturnable({ status, returnedAt }: Settlement) {
   if (status !== 'manual_paid') {
     throw refused(
       `settlement cannot be returned in status=${status}`,

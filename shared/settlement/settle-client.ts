@@ -74,11 +74,7 @@ export async function settleClient(
 }
 
 /** Undefined when another run has moved the window. */
-async function settleOnce(
-  deps: SettleDeps,
-  clientId: ClientId,
-  trigger: SettleTrigger,
-): Promise<SettleResult | undefined> {
+async function settleOnce(deps: SettleDeps, clientId: ClientId, trigger: SettleTrigger) {
   const window = await readWindow(deps, clientId)
   const progress = keptSum(window)
   const end = later(addMs(deps.now(), 1), progress?.end ?? window.settledUntil)
@@ -120,7 +116,7 @@ async function settleOnce(
 }
 
 /** Without it, after a restore, a recount moves the window back to make it again. */
-async function requirePrevious(deps: SettleDeps, { lastSettlementId }: Window): Promise<void> {
+async function requirePrevious(deps: SettleDeps, { lastSettlementId }: Window) {
   const previous =
     lastSettlementId === undefined ? [] : await findSettlements(deps, [lastSettlementId])
   assertInvariant(
@@ -133,7 +129,7 @@ async function requirePrevious(deps: SettleDeps, { lastSettlementId }: Window): 
  * Chosen before the sum, because the digest begins with it. So a settlement whose write got no
  * answer is found by its id.
  */
-function newSettlementId(deps: Pick<Deps, 'now' | 'randomBytes'>): SettlementId {
+function newSettlementId(deps: Pick<Deps, 'now' | 'randomBytes'>) {
   return v.parse(SettlementIdSchema, timeOrderedUuid(epochMs(deps.now()), deps.randomBytes(10)))
 }
 
@@ -154,7 +150,7 @@ async function recordSettlement(
   deps: SettleDeps,
   { settlementId, client: { clientId, bank }, window, end, sums }: SummedSettlement,
   { operator, requestId }: SettleTrigger,
-): Promise<Settlement | undefined> {
+) {
   const settlement: Settlement = {
     settlementId,
     clientId,
@@ -209,7 +205,7 @@ async function recordSettlement(
 export async function triggerSettlement(
   deps: SettleDeps,
   { clientId, operator }: { readonly clientId: ClientId; readonly operator: string },
-): Promise<SettleResult> {
+) {
   if (deps.stage.isClosed === true) {
     throw refused('the stage is closed', 'Recount the ledgers, and open the stage first.')
   }

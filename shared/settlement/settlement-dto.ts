@@ -47,7 +47,7 @@ export function toOperatorSettlement(settlement: Settlement) {
   }
 }
 
-function warningOf(settlement: Settlement): string | null {
+function warningOf(settlement: Settlement) {
   if (settlement.bank === undefined) {
     // A settlement keeps the details of its recording, so only a new settlement has new details.
     return (

@@ -37,11 +37,7 @@ export function findSettlement(deps: TableDeps, clientId: ClientId, id: string) 
 }
 
 /** Operators name no client. For them a row that cannot be read is 409. Throws 404. */
-export async function findAnySettlement(
-  deps: TableDeps,
-  id: string,
-  clientId?: ClientId,
-): Promise<Settlement> {
+export async function findAnySettlement(deps: TableDeps, id: string, clientId?: ClientId) {
   const settlementId = ifValid(SettlementIdSchema, id)
   const item = settlementId && (await deps.table.get(settlementKey(settlementId)))
   const isOther = clientId !== undefined && item?.['clientId'] !== clientId
@@ -132,10 +128,7 @@ export async function readSettlements(
 }
 
 /** Strongly consistent, without missing settlements. */
-export async function findSettlements(
-  deps: TableDeps,
-  ids: readonly SettlementId[],
-): Promise<readonly Settlement[]> {
+export async function findSettlements(deps: TableDeps, ids: readonly SettlementId[]) {
   return (await deps.table.getMany(ids.map(settlementKey))).flatMap((item) =>
     item ? [v.parse(SettlementSchema, item)] : [],
   )
@@ -229,7 +222,7 @@ export function markReturned({ settlementId }: Settlement, at: Timestamp): Step 
 }
 
 /** The sums of a paid or re-credited settlement stay: they have left the window. */
-export function mayChangeSums({ status, recreditedAt }: Settlement): boolean {
+export function mayChangeSums({ status, recreditedAt }: Settlement) {
   return status !== 'manual_paid' && recreditedAt === undefined
 }
 
@@ -274,7 +267,7 @@ export async function keepSum(
   clientId: ClientId,
   window: WindowRead,
   { position, ...sum }: KeptSum,
-): Promise<void> {
+) {
   const progress = { start: window.settledUntil, ...sum, ...(position && { position }) }
   const changes = { set: { progress, progressNumber: (window.progressNumber ?? 0) + 1 } }
   await deps.table.write(update(windowKey(clientId), changes, isAsRead(window)))

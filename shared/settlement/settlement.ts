@@ -44,7 +44,7 @@ export function periodOf({ sweptFrom, sweptUntil }: Settlement) {
   return { start: addMs(sweptFrom, -ELIGIBLE_AGE_MS), end: addMs(sweptUntil, -ELIGIBLE_AGE_MS) }
 }
 
-export function hasSwept({ sweptFrom, sweptUntil }: Settlement, eligibleAt: Timestamp): boolean {
+export function hasSwept({ sweptFrom, sweptUntil }: Settlement, eligibleAt: Timestamp) {
   return eligibleAt >= sweptFrom && eligibleAt < sweptUntil
 }
 
@@ -52,6 +52,6 @@ export function hasSwept({ sweptFrom, sweptUntil }: Settlement, eligibleAt: Time
 export function isLong(
   { stage }: Pick<Deps, 'stage'>,
   { entryCount }: Pick<Settlement, 'entryCount'>,
-): boolean {
+) {
   return entryCount > (stage.historySteps ?? HISTORY_STEPS).atOnce
 }

@@ -13,14 +13,14 @@ import {
 } from '../journal/entry.ts'
 import type { EntryPosition } from '../journal/entry-store.ts'
 import { entryPages, type JournalRange, type Span } from '../journal/read-entries.ts'
-import { atLeastZero, less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
+import { atLeastZero, less, MinorSchema, plus, ZERO } from '../money.ts'
 import { HISTORY_STEPS } from '../stage-settings.ts'
 import { addMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../time.ts'
 
 export type SumDeps = Pick<Deps, 'table' | 'stage' | 'monotonicMs' | 'sleep'>
 
-/** How long one run sums: half of its function's five minutes. */
-const RUN_MS = 2.5 * MINUTE_MS
+/** How long one run reads: half of its function's five minutes. */
+export const RUN_MS = 2.5 * MINUTE_MS
 
 /** The span before the fence in which entries may become visible after the fence was raised. */
 const TAIL_MS = 5 * MINUTE_MS
@@ -41,7 +41,7 @@ type SummedWindow = Pick<JournalRange, 'clientId' | 'span' | 'read' | 'reads'>
 export async function sumEntries(deps: SumDeps, window: SummedWindow, progress: SumProgress) {
   const { span } = window
   const bodyWindow = { ...window, span: { ...span, end: bodyEnd(span) } }
-  const isOver = runLimit(deps, RUN_MS)
+  const isOver = runLimit(deps)
   const { isWhole, ...body } = await sumPages(
     deps,
     bodyWindow,
@@ -60,13 +60,13 @@ export async function sumEntries(deps: SumDeps, window: SummedWindow, progress: 
 }
 
 /** The body is summed block by block. The tail follows it. */
-function bodyEnd({ start, end }: Span): Timestamp {
+function bodyEnd({ start, end }: Span) {
   return later(start, addMs(end, -TAIL_MS))
 }
 
 /** Whether a run over a client's history must end, by its pages or its time. */
-export function runLimit(deps: Pick<Deps, 'stage' | 'monotonicMs'>, runMs: number): () => boolean {
-  const endsAtMs = deps.monotonicMs() + runMs
+export function runLimit(deps: Pick<Deps, 'stage' | 'monotonicMs'>) {
+  const endsAtMs = deps.monotonicMs() + RUN_MS
   let pagesLeft = (deps.stage.historySteps ?? HISTORY_STEPS).pages
   return () => --pagesLeft <= 0 || deps.monotonicMs() >= endsAtMs
 }
@@ -84,7 +84,7 @@ export async function sumPages(
   sum: Sum,
   isOver = () => false,
   select = async (entries: readonly Entry[]) => entries,
-): Promise<Sum & { readonly isWhole: boolean }> {
+) {
   const size = (deps.stage.historySteps ?? HISTORY_STEPS).block
   let { sums, position, carried } = sum
   for await (const { entries, more } of entryPages(deps, {
@@ -130,7 +130,7 @@ export function addBlock(sums: EntrySums, entries: readonly Entry[], start: Time
  * The positive nets that no settled row proves (design section 11): of payments without their own
  * row, less those whose late row is in the same window, and what re-credits carry of them.
  */
-function unprovenIn(entry: Entry, start: Timestamp): Minor {
+function unprovenIn(entry: Entry, start: Timestamp) {
   const { type, netMinor, carried, provenMinor = ZERO, provenEligibleAt = '' } = entry
   if (carried) return carried.unprovenMinor
   // A row that contradicts itself proves nothing.
@@ -140,7 +140,7 @@ function unprovenIn(entry: Entry, start: Timestamp): Minor {
   return isProven ? less(ZERO, atLeastZero(provenMinor)) : ZERO
 }
 
-async function sumTail(deps: SumDeps, window: SummedWindow, body: Sum): Promise<EntrySums> {
+async function sumTail(deps: SumDeps, window: SummedWindow, body: Sum) {
   const { start, end } = window.span
   const tail = { ...window, start, span: { start: bodyEnd(window.span), end } }
   const { sums, carried } = await sumPages(deps, tail, { ...body, position: undefined })

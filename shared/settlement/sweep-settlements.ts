@@ -42,9 +42,7 @@ const LOOKED_AT = 100
 /**
  * Reports, in one alert a day, settlements that were recorded three days ago and are not paid out.
  */
-export async function alertUnpaidSettlements(
-  deps: Pick<Deps, 'table' | 'alerts' | 'now' | 'log'>,
-): Promise<void> {
+export async function alertUnpaidSettlements(deps: Pick<Deps, 'table' | 'alerts' | 'now' | 'log'>) {
   const range = { atMost: addMs(deps.now(), -UNPAID_AFTER_MS) }
   const page = await deps.table.query({
     index: 'by-due',

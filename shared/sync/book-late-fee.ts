@@ -24,7 +24,7 @@ export async function bookLateFee(
   transaction: ProviderTransaction,
   booked: Booked | undefined,
   payment: NamedPayment | undefined,
-): Promise<void> {
+) {
   const { status, transactionId, providerMinor, isFeeEnded, feeMinor = ZERO } = transaction
   if (booked === undefined || status !== 'success' || isFeeEnded !== true) return
   const rows = feeRowsOf(transaction)
@@ -70,7 +70,7 @@ export async function bookedFees(deps: TableDeps, transaction: ProviderTransacti
   return changes
 }
 
-function withChange(booked: Booked, change: Booked): Booked {
+function withChange(booked: Booked, change: Booked) {
   const feeMinor = plus(booked.feeMinor ?? ZERO, change.feeMinor ?? ZERO)
   return { ...booked, providerMinor: plus(booked.providerMinor, change.providerMinor), feeMinor }
 }
@@ -82,7 +82,7 @@ function withChange(booked: Booked, change: Booked): Booked {
 function isSound(
   { providerMinor, feeMinor = ZERO, amountMinor, disputedMinor }: ProviderTransaction,
   booked: Booked,
-): boolean {
+) {
   const movedMinor = Math.abs(plus(providerMinor, feeMinor))
   const isOfAmount = [amountMinor, disputedMinor].includes(booked.amountMinor)
   return isOfAmount && movedMinor === (disputedMinor ?? amountMinor)

@@ -88,7 +88,7 @@ async function reconcileBookedMoney(
   deps: NewsDeps,
   item: Suspense,
   transaction: ProviderTransaction,
-): Promise<void> {
+) {
   const { providerMinor, amountMinor = ZERO, isVoid } = item
   if (providerMinor === undefined && !isVoid) return
   const { suspense, suspense_refunded: lost } = await bookedBy(deps, houseRowOf(transaction))
@@ -113,7 +113,7 @@ async function recordLoss(
   transaction: ProviderTransaction,
   item: Suspense,
   takenMinor: Minor,
-): Promise<void> {
+) {
   const { suspense_refunded: entry } = await bookedRow(deps, houseRowOf(transaction))
   const lostMinor = entry ? plus(takenMinor, entry.suspenseMinor) : ZERO
   if (lostMinor <= 0) return

@@ -77,10 +77,7 @@ export async function reconcileSecondVoid(
 }
 
 /** What the house booked of a row that became void is booked back. False if it booked nothing. */
-export async function bookBackVoid(
-  deps: NewsDeps,
-  transaction: ProviderTransaction,
-): Promise<boolean> {
+export async function bookBackVoid(deps: NewsDeps, transaction: ProviderTransaction) {
   if (transaction.status !== 'reversed' && transaction.status !== 'failed') return false
   const finding = rowFinding(deps, transaction, undefined)
   for (const fee of feeRowsOf(transaction))

@@ -104,10 +104,7 @@ export function postingByRow(
  * the payment is pending. Undefined: the row does not match, its money was given back, or the
  * payment is no longer pending; the caller then asks further.
  */
-export async function creditByRow(
-  deps: NewsDeps,
-  { payment, transaction }: RowWithPayment,
-): Promise<Payment | undefined> {
+export async function creditByRow(deps: NewsDeps, { payment, transaction }: RowWithPayment) {
   if (payment === undefined || !matchesPayment(transaction, payment)) return undefined
   const held = await requireNotGivenBack(deps, transaction)
   if (held === undefined) return undefined
@@ -117,7 +114,7 @@ export async function creditByRow(
   return succeedPayment(deps, payment, capture, 'sync', held)
 }
 
-function matchesPayment(transaction: ProviderTransaction, payment: Payment): boolean {
+function matchesPayment(transaction: ProviderTransaction, payment: Payment) {
   return (
     transaction.isCaptured === true &&
     payment.status === 'pending' &&

@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { paymentIdOf } from '../ids.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
 import { callBudget, callsPerMinute, workersForQuota } from '../provider/quota-store.ts'
-import { msBetween, type Timestamp } from '../time.ts'
+import { msBetween } from '../time.ts'
 import { isRoundPast, moveHead, nextRound } from './head-store.ts'
 import {
   claimJob,
@@ -30,10 +30,7 @@ const PORTIONS = { listTransactions: 10, getPayment: 5, getRequest: 5 } as const
  * Runs the due jobs of the sync. `woken`: first reads the rows after the last round, if that round
  * is old enough.
  */
-export async function runSyncJobs(
-  deps: SyncRun['deps'],
-  { woken }: { readonly woken: boolean },
-): Promise<void> {
+export async function runSyncJobs(deps: SyncRun['deps'], { woken }: { readonly woken: boolean }) {
   await runSync(deps, woken && (await isRoundPast(deps)) ? 'as jobs' : 'none')
 }
 
@@ -94,7 +91,7 @@ async function runSync(
 }
 
 /** Answers the end of the round; undefined when the reading stopped. */
-async function readHeadRound(run: SyncRun, reading: HeadReading): Promise<Timestamp | undefined> {
+async function readHeadRound(run: SyncRun, reading: HeadReading) {
   const round = await nextRound(run.deps)
   const [first, ...others] = round.slices
   if (first === undefined) return round.to
@@ -111,7 +108,7 @@ async function readHeadRound(run: SyncRun, reading: HeadReading): Promise<Timest
   return run.end === 'refused' ? undefined : round.to
 }
 
-async function runJob(run: SyncRun, job: SyncJob, kept = inJob(run.deps)): Promise<boolean> {
+async function runJob(run: SyncRun, job: SyncJob, kept = inJob(run.deps)) {
   if (job.kind === 'open') {
     await recheckTransaction(run, job)
     return true
@@ -122,12 +119,12 @@ async function runJob(run: SyncRun, job: SyncJob, kept = inJob(run.deps)): Promi
 }
 
 /** The run's summary names a problem before a slice that another worker has. */
-function noteEnd(run: SyncRun, end: SliceEnd): void {
+function noteEnd(run: SyncRun, end: SliceEnd) {
   if (end !== 'read' && (end !== 'overtaken' || run.end === 'read')) run.end = end
 }
 
 /** A slice that the provider refuses holds up no other. Any other problem concerns every slice. */
-function mayGoOn({ end }: SyncRun): boolean {
+function mayGoOn({ end }: SyncRun) {
   return end === 'read' || end === 'overtaken' || end === 'refused'
 }
 
@@ -135,7 +132,7 @@ function mayGoOn({ end }: SyncRun): boolean {
  * After a failure the job is due again when its lease has expired. After two days it is a finding
  * too.
  */
-async function recheckTransaction(run: SyncRun, job: OpenTransaction): Promise<void> {
+async function recheckTransaction(run: SyncRun, job: OpenTransaction) {
   const { deps, tally } = run
   const { transaction } = job
   // Else every later run asks about the same row first, and stops there.
@@ -165,7 +162,7 @@ async function recheckTransaction(run: SyncRun, job: OpenTransaction): Promise<v
 }
 
 /** Skips a job that another worker has. True: the run may continue. */
-async function claimAndRun(run: SyncRun, due: DueJob): Promise<boolean> {
+async function claimAndRun(run: SyncRun, due: DueJob) {
   run.triedClaims.add(`${due.id} ${due.dueAt}`)
   const job = await claimJob(run.deps, due)
   if (job !== undefined) return runJob(run, job)
@@ -173,7 +170,7 @@ async function claimAndRun(run: SyncRun, due: DueJob): Promise<boolean> {
   return true
 }
 
-async function runDueJobs(run: SyncRun): Promise<void> {
+async function runDueJobs(run: SyncRun) {
   while (mayGoOn(run)) {
     const jobs = (await findDueJobs(run.deps, 50)).filter(
       ({ id, dueAt }) => !run.triedClaims.has(`${id} ${dueAt}`),

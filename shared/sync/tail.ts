@@ -50,7 +50,7 @@ export function addOpenTransaction(
   transaction: ProviderTransaction,
   now: Timestamp,
   channel: ChannelChoice = USUAL_CHANNEL,
-): void {
+) {
   const { keptMinor, settledAt, category, createdAt } = transaction
   if (keptMinor !== undefined && settledAt !== undefined) return
   const from = hourOf(createdAt)
@@ -60,7 +60,7 @@ export function addOpenTransaction(
   hours.set(id, { id, from, to: addMs(from, HOUR_MS - 1), category, settlesBy })
 }
 
-function hourOf(at: Timestamp): Timestamp {
+function hourOf(at: Timestamp) {
   return timestampOf(Math.floor(epochMs(at) / HOUR_MS) * HOUR_MS)
 }
 
@@ -69,7 +69,7 @@ function settlementHourOf(
   transaction: ProviderTransaction,
   channel: ChannelChoice,
   now: Timestamp,
-): Timestamp {
+) {
   const { createdAt: created, settlesAt } = transaction
   const expected = settlesAt ?? expectedSettlement(channel, created)
   const latest = addMs(later(now, created), LONGEST_WAIT_MS)
@@ -92,12 +92,12 @@ export async function registerOpenHours(
   }
 }
 
-function readingTimeOf(settlesBy: Timestamp, now: Timestamp): Timestamp {
+function readingTimeOf(settlesBy: Timestamp, now: Timestamp) {
   return later(addMs(settlesBy, MARGIN_MS), now)
 }
 
 /** Schedules the next reading while a transaction is open and readings are left. */
-export async function endReading(deps: StoreDeps, slice: Slice): Promise<void> {
+export async function endReading(deps: StoreDeps, slice: Slice) {
   const reads = slice.reads + 1
   const now = deps.now()
   if (slice.openUntil === undefined || reads >= MAX_READS) {

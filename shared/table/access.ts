@@ -21,7 +21,7 @@ export const TABLE_ACTIONS = [
 ] as const
 export type TableAction = (typeof TABLE_ACTIONS)[number]
 
-export function iamAction(action: TableAction): string {
+export function iamAction(action: TableAction) {
   return action === 'QueryFields'
     ? 'dynamodb:Query'
     : `dynamodb:${action.replace('Fields', 'Item')}`

@@ -15,7 +15,7 @@ export function deflateText(text: string): DeflatedText {
 }
 
 /** Undefined for anything that is not a deflated text, is too long, or has damaged bytes. */
-export function inflateText(stored: unknown): string | undefined {
+export function inflateText(stored: unknown) {
   if (!(stored instanceof Uint8Array)) return undefined
   const dictionary = DICTIONARIES[stored[0] ?? -1]
   if (dictionary === undefined) return undefined

@@ -49,7 +49,7 @@ export function pkPrefix(partition: Partition) {
   return `${partition}#` as const
 }
 
-export function idOf(pk: string): string {
+export function idOf(pk: string) {
   return pk.slice(pk.indexOf('#') + 1)
 }
 
@@ -61,12 +61,12 @@ function itemKey(partition: Partition, ...id: readonly (string | number)[]) {
   return keyOf(pkOf(partition, ...id), partition)
 }
 
-function keyOf(pk: string, sk: string): Key {
+function keyOf(pk: string, sk: string) {
   return { pk, sk }
 }
 
 /** `#` also separates the members of an id. */
-function pkOf(partition: Partition, ...id: readonly (string | number)[]): string {
+function pkOf(partition: Partition, ...id: readonly (string | number)[]) {
   return pkPrefix(partition) + id.join('#')
 }
 
@@ -139,7 +139,7 @@ export function testDeliveryKey(deliveryId: DeliveryId) {
   return keyOf(pkOf('TEST', deliveryId), 'DELIVERY')
 }
 
-export function isTestKey({ pk }: Item): boolean {
+export function isTestKey({ pk }: Item) {
   return typeof pk === 'string' && pk.startsWith(pkPrefix('TEST'))
 }
 export const ATTEMPT_SK_PREFIX = 'ATTEMPT#'
@@ -164,12 +164,12 @@ export function shardKey(clientId: ClientId, shard: number) {
   return keyOf(ledgerPk(clientId), `SHARD#${String(shard).padStart(2, '0')}`)
 }
 
-export function shardNumberOf(sk: string): number | undefined {
+export function shardNumberOf(sk: string) {
   return /^SHARD#(0\d|1[0-5])$/.test(sk) ? Number(sk.slice(-2)) : undefined
 }
 export const WINDOW_SK = 'WINDOW'
 
-export function windowKey(clientId: ClientId): Key {
+export function windowKey(clientId: ClientId) {
   return { pk: ledgerPk(clientId), sk: WINDOW_SK }
 }
 
@@ -180,7 +180,7 @@ export function journalPk(clientId: ClientId) {
 export function entryKey(
   clientId: ClientId,
   { eligibleAt, entryId }: { readonly eligibleAt: string; readonly entryId: string },
-): Key {
+) {
   return { pk: journalPk(clientId), sk: `${eligibleAt}#${entryId}` }
 }
 
@@ -195,7 +195,7 @@ export function houseEntryKey(rowDay: string, transactionId: string, type: strin
 /** Outside the journal: sums grow, and no role may update the journal. */
 export const HOUSE_TOTALS_PK = `${pkPrefix('HOUSE')}totals`
 
-export function houseTotalKey(day: string, type: string): Key {
+export function houseTotalKey(day: string, type: string) {
   return { pk: HOUSE_TOTALS_PK, sk: `${day}#${type}` }
 }
 

@@ -23,7 +23,7 @@ const MAX_KEYS = 1_000
 export async function listItems(
   deps: TableDeps,
   { index, kind, partition, page, reads }: ListInput,
-): Promise<readonly Item[]> {
+) {
   const first = firstOfPage(page)
   const limit = Math.min(first + page.perPage, MAX_KEYS)
   const keys: Key[] = []
@@ -76,7 +76,7 @@ export async function* itemPages(
   }
 }
 
-export async function queryAll(deps: TableDeps, input: QueryInput): Promise<readonly Item[]> {
+export async function queryAll(deps: TableDeps, input: QueryInput) {
   return (await Array.fromAsync(queryPages(deps, input), ({ items }) => items)).flat()
 }
 

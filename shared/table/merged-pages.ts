@@ -48,11 +48,11 @@ export async function* mergedPages(
 }
 
 /** DynamoDB's order is that of the texts, because all values have one length. */
-function placeOf({ listedAt, id }: Item): string {
+function placeOf({ listedAt, id }: Item) {
   return `${String(listedAt)} ${String(id)}`
 }
 
 /** The query limit of each list so that all together answer `limit` items. */
-export function shareOf(limit: number, lists: readonly unknown[]): number {
+export function shareOf(limit: number, lists: readonly unknown[]) {
   return Math.ceil(limit / lists.length)
 }

@@ -16,7 +16,6 @@ import { localAws } from '../../infra/local/emulators/local-aws.ts'
 import { loadHandlers } from '../../infra/local/functions/load-handlers.ts'
 import { CALLBACK_TOKEN } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import { minor } from '../../shared/money.ts'
-import { applyProviderNews } from '../../shared/payment/news/apply-news.ts'
 import { bookUnmatchedRow } from '../../shared/posting/house-journal.ts'
 import { dynamoDbClient, dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
 import { callbackSecretName } from '../../shared/secrets.ts'
@@ -33,6 +32,7 @@ import { aSucceededPayment } from '../support/paid-builders.ts'
 import { aPendingPayment } from '../support/payment-builders.ts'
 import { inSteps, settle, withoutFloor } from '../support/settlement-builders.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
+import { notifyOf } from '../support/synced-payment.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
 import {
   FAILED,
@@ -121,13 +121,10 @@ async function runRareCases(deps: TestDeps) {
   const { paymentRequestId } = await aPendingPayment(deps, await withoutFloor(deps))
   for (let paid = 0; paid < 2; paid++) {
     const providerPaymentId = deps.provider.pay(paymentRequestId)
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    await notifyOf(deps, providerPaymentId)
   }
   const merchant = await anApiClient(deps)
-  deps.provider.script('createRequest', async () => ({
-    kind: 'refused',
-    code: 'API_VALIDATION_ERROR',
-  }))
+  deps.provider.answer('createRequest', { kind: 'refused', code: 'API_VALIDATION_ERROR' })
   await call(deps, API.createPayment, { caller: merchant, body: aPaymentBody() })
   await call(deps, API.listPayments, { caller: merchant, query: { external_reference: 'INV-1' } })
   const push = { method: 'ewallet', channel_code: 'OVO', customer: { phone: '+6281234567890' } }

@@ -57,7 +57,7 @@ export async function busyClient() {
       keyDigest: digestIn(client, at % 2 === 0 ? 5 : 0, 10 + at),
       notionalMinor: 50_000,
     })
-    deps.clock.set(addMs(deps.now(), 10))
+    deps.clock.pass(10)
   }
   const assumed = await postAssumed(
     deps,
@@ -69,7 +69,7 @@ export async function busyClient() {
       notionalMinor: 100_000 + number,
     })
   const open = [await anOpen(5, 4), await anOpen(5, 5), await anOpen(0, 6)] as const
-  deps.clock.set(addMs(deps.now(), DAY_MS + HOUR_MS))
+  deps.clock.pass(DAY_MS + HOUR_MS)
   await approveActions(deps, client, [failed, recorded])
   const now = async (payment: Payment) => {
     const stored = await findStoredPayment(deps, payment.paymentId)

@@ -72,7 +72,7 @@ export function ownRows({ settlements }: Batch, more: object = {}): readonly (re
   return [OWN_HEAD, ...lines.map((line) => Object.values(line))]
 }
 
-export function text(rows: readonly (readonly string[])[], separator = ','): string {
+export function text(rows: readonly (readonly string[])[], separator = ',') {
   return rows.map((cells) => `${cells.map((cell) => `"${cell}"`).join(separator)}\r\n`).join('')
 }
 

@@ -60,7 +60,7 @@ export async function aWaitingSettlement(
   deps: TestDeps,
   { amount = 95_900, ...fields }: Partial<Client> & { readonly amount?: number } = {},
   client?: Pick<Client, 'clientId'>,
-): Promise<Settlement> {
+) {
   deps.clock.advance(1)
   const owner = client ?? (await withoutFloor(deps, fields))
   await adjustBalance(deps, owner, 'correction', amount)

@@ -9,7 +9,7 @@ export type Block = {
   readonly heading: string
 }
 
-export function blocksOf(document: string): readonly Block[] {
+export function blocksOf(document: string) {
   const blocks: Block[] = []
   let heading = ''
   let open:
@@ -27,15 +27,15 @@ export function blocksOf(document: string): readonly Block[] {
   return blocks
 }
 
-export function matchesIn(text: string, pattern: RegExp): readonly string[] {
+export function matchesIn(text: string, pattern: RegExp) {
   return [...text.matchAll(pattern)].map(([, found = '']) => found)
 }
 
-export function anchorsOf(text: string): readonly string[] {
+export function anchorsOf(text: string) {
   return matchesIn(text, /^#+ (.+)$/gm).map(anchorOf)
 }
 
-export function anchorOf(title: string): string {
+export function anchorOf(title: string) {
   return title
     .toLowerCase()
     .replaceAll(/[^\w\- ]/g, '')

@@ -84,7 +84,11 @@ export function fakeProvider(now?: () => Timestamp) {
     script: <Name extends keyof Provider>(name: Name, implementation: Provider[Name]) => {
       answers[name] = implementation
     },
-    /** The operation is not answered until it is healed. */
+    /** Every call gets this answer until the operation is healed. */
+    answer: <Name extends ProviderOperation>(
+      name: Name,
+      answer: Awaited<ReturnType<Provider[Name]>>,
+    ) => void Object.assign(answers, { [name]: async () => answer }),
     silence: (
       name: 'getPayment' | 'listTransactions' | 'getBalance',
       reason: Unanswered['reason'] = 'unreachable',

@@ -18,7 +18,7 @@ export function selfSignedCertificate(name: string) {
 }
 
 /** Closes every connection after the test. */
-export async function listen(server: Server): Promise<number> {
+export async function listen(server: Server) {
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {
     sockets.add(socket)
@@ -39,16 +39,13 @@ export async function listen(server: Server): Promise<number> {
 }
 
 /** Works below HTTP, where servers really misbehave. */
-export function startTcpServer(behave: (socket: Socket) => void): Promise<number> {
+export function startTcpServer(behave: (socket: Socket) => void) {
   return listen(createTcpServer(behave))
 }
 
 export type Certificate = ReturnType<typeof selfSignedCertificate>
 
-export function startTlsServer(
-  { key, cert }: Certificate,
-  behave: (socket: Socket) => void,
-): Promise<number> {
+export function startTlsServer({ key, cert }: Certificate, behave: (socket: Socket) => void) {
   const server = createTlsServer({ key, cert }, behave)
   server.on('secureConnection', (socket) => socket.on('error', () => {}))
   return listen(server)

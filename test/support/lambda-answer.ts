@@ -1,9 +1,9 @@
 import type { InvokeCommandInput, InvokeCommandOutput } from '@aws-sdk/client-lambda'
 
-export function lambdaAnswer(answer: unknown): InvokeCommandOutput {
+export function lambdaAnswer(answer: unknown) {
   return { Payload: Buffer.from(JSON.stringify(answer)) } as unknown as InvokeCommandOutput
 }
 
-export function lambdaEvent({ Payload }: InvokeCommandInput): Record<string, unknown> {
+export function lambdaEvent({ Payload }: InvokeCommandInput) {
   return JSON.parse(Payload instanceof Uint8Array ? Buffer.from(Payload).toString() : '')
 }

@@ -2,7 +2,9 @@ import type { Client } from '../../shared/client/client.ts'
 import type { Deps } from '../../shared/deps.ts'
 import type { MoneyRow } from '../../shared/journal/payment-money.ts'
 import { less, minor, ZERO } from '../../shared/money.ts'
+import type { Payment } from '../../shared/payment/payment.ts'
 import { type AdjustmentInput, adjustLedger } from '../../shared/posting/adjust-ledger.ts'
+import { movePayment } from '../../shared/posting/move-payment.ts'
 import { finding, heldMoney } from '../../shared/suspense/record-suspense.ts'
 import { writeSuspense } from '../../shared/suspense/suspense-store.ts'
 import type { TestDeps } from './test-deps.ts'
@@ -25,6 +27,15 @@ export function aRefund(
     providerMinor: less(ZERO, minor(amountMinor)),
     at: deps.now(),
   }
+}
+
+export function bookRefund(
+  deps: TestDeps,
+  payment: Payment,
+  amount: number,
+  transactionId?: string,
+) {
+  return movePayment(deps, payment, aRefund(deps, amount, transactionId))
 }
 
 /** The row also takes the provider's dispute fee. */

@@ -14,7 +14,7 @@ const ROW_LENGTH = 4
 let rowsTaken = 0
 
 /** The first of four free ports in a row. Every test process begins at another row. */
-export async function ownPorts(): Promise<number> {
+export async function ownPorts() {
   for (let tries = 0; tries < ROWS; tries++) {
     const row = (process.pid * 37 + rowsTaken++) % ROWS
     const first = FIRST_PORT + row * ROW_LENGTH

@@ -83,7 +83,7 @@ function aKeyDigest() {
 }
 
 /** The digest's payment of the client has this shard. */
-export function aDigestOfShard({ clientId }: Pick<Client, 'clientId'>, shard: number): string {
+export function aDigestOfShard({ clientId }: Pick<Client, 'clientId'>, shard: number) {
   for (;;) {
     const digest = aKeyDigest()
     if (slotOf(paymentIdFor(clientId, digest), LEDGER_SHARDS) === shard) return digest

@@ -4,6 +4,7 @@ import { ApiKeySchema, issueApiKey } from '../../shared/client/api-key-store.ts'
 import { type Caller, CallerSchema, type Client, ClientSchema } from '../../shared/client/client.ts'
 import { insertClient } from '../../shared/client/client-store.ts'
 import type { Deps } from '../../shared/deps.ts'
+import { listEventsOf } from '../../shared/event/read-events.ts'
 import {
   type ClientId,
   ClientIdSchema,
@@ -176,8 +177,16 @@ export function eventOf(deps: TestDeps, payment: Pick<Payment, 'paymentId'>, typ
   return deps.table.get(eventKey(subjectOfPayment(payment.paymentId), type))
 }
 
+export function eventsOf(deps: TestDeps, payment: Pick<Payment, 'paymentId'>) {
+  return listEventsOf(deps, subjectOfPayment(payment.paymentId))
+}
+
+export function succeededKey(payment: Pick<Payment, 'paymentId'>) {
+  return eventKey(subjectOfPayment(payment.paymentId), 'payment.succeeded')
+}
+
 /** Counts that are zero are left out. */
-export async function ledgerView(deps: Deps, clientId: ClientId) {
+export async function ledgerView(deps: Deps, { clientId }: Pick<Client, 'clientId'>) {
   const ledger = await readLedger(deps, clientId)
   const counts = PAYMENT_STATUSES.map((status) => [status, countOf(ledger, status)] as const)
   return {

@@ -15,7 +15,7 @@ export function makeProject(directory: string) {
   writeFileSync(join(directory, 'package.json'), '{"type":"module"}')
 }
 
-export async function missingFor(block: Block): Promise<string | undefined> {
+export async function missingFor(block: Block) {
   const { needs } = languageOf(block)
   const { code } = await runTool(needs, [needs === 'go' ? 'version' : '--version'])
   return code === 0 ? undefined : needs

@@ -19,7 +19,7 @@ export async function runTool(
   program: string,
   args: readonly string[],
   { env, cwd, deadlineMs = DEADLINE_MS }: Options = {},
-): Promise<{ readonly code: number; readonly output: string; readonly errors: string }> {
+) {
   const child = spawn(program, args, {
     cwd: cwd ?? PROJECT_ROOT,
     env: { ...process.env, ...env },
@@ -49,7 +49,7 @@ export async function runTool(
 }
 
 /** `more` is called at each output. */
-export function outputOf(streams: readonly Readable[], more?: () => unknown): () => string {
+export function outputOf(streams: readonly Readable[], more?: () => unknown) {
   let output = ''
   for (const stream of streams) {
     stream.setEncoding('utf8').on('data', (printed: string) => {

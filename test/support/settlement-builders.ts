@@ -15,7 +15,7 @@ import {
 import { HISTORY_STEPS } from '../../shared/stage-settings.ts'
 import { GATEWAY_OWNER } from '../../shared/table/schema.ts'
 import { addMs, DAY_MS, later, MINUTE_MS, TimestampSchema } from '../../shared/time.ts'
-import { recordFindings } from '../../shared/verdict/client-verdict-store.ts'
+import { readClientVerdict, recordFindings } from '../../shared/verdict/client-verdict-store.ts'
 import { aSucceededPayment, type SucceededFields } from './paid-builders.ts'
 import { aClientId, aStoredClient } from './payment-builders.ts'
 import { type MemoryDeps, memoryDeps, type TestDeps } from './test-deps.ts'
@@ -30,10 +30,10 @@ export const BANK = {
 
 /** Payments that were paid until now can then be settled. */
 export function aDayLater(deps: TestDeps) {
-  deps.clock.set(addMs(deps.now(), DAY_MS))
+  deps.clock.pass(DAY_MS)
 }
 
-export function withoutFloor(deps: TestDeps, fields: Partial<Client> = {}): Promise<Client> {
+export function withoutFloor(deps: TestDeps, fields: Partial<Client> = {}) {
   return aStoredClient(deps, { settlementFloorMinor: ZERO, bank: BANK, ...fields })
 }
 
@@ -49,7 +49,7 @@ export function inSteps(
   pages = 1,
   block = 1,
   atOnce = HISTORY_STEPS.atOnce,
-): TestDeps {
+) {
   return { ...deps, stage: { ...deps.stage, historySteps: { rows, pages, block, atOnce } } }
 }
 
@@ -57,26 +57,17 @@ export function settle(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
   return settleClient(deps, clientId, {})
 }
 
-export async function sweep(
-  deps: TestDeps,
-  client: Pick<Client, 'clientId'>,
-): Promise<Settlement | undefined> {
+export async function sweep(deps: TestDeps, client: Pick<Client, 'clientId'>) {
   return (await settle(deps, client)).settlement
 }
 
-export async function sweptNow(
-  deps: TestDeps,
-  client: Pick<Client, 'clientId'>,
-): Promise<Settlement> {
+export async function sweptNow(deps: TestDeps, client: Pick<Client, 'clientId'>) {
   const settlement = await sweep(deps, client)
   if (!settlement) throw new Error('nothing was settled')
   return settlement
 }
 
-export function sweptADayLater(
-  deps: TestDeps,
-  client: Pick<Client, 'clientId'>,
-): Promise<Settlement> {
+export function sweptADayLater(deps: TestDeps, client: Pick<Client, 'clientId'>) {
   aDayLater(deps)
   return sweptNow(deps, client)
 }
@@ -121,7 +112,7 @@ const Continuation = v.object({ audit_id: v.string() })
 export async function runAudit(
   { sent }: Pick<TestDeps, 'sent'>,
   run: (auditId: string | undefined) => Promise<void>,
-): Promise<number> {
+) {
   let auditId: string | undefined
   for (let runs = 1; ; runs++) {
     const { length } = sent
@@ -132,22 +123,27 @@ export async function runAudit(
   }
 }
 
-export function withoutSleep(deps: TestDeps): TestDeps {
+/** The differences that the last audits left standing. */
+export async function standingOf(deps: TestDeps, { clientId }: { readonly clientId: string }) {
+  return (await readClientVerdict(deps, clientId)).standing
+}
+
+export function withoutSleep(deps: TestDeps) {
   return { ...deps, sleep: async () => undefined }
 }
 
 /** A second person approves the figures of the payout. */
-export async function payOut(deps: TestDeps, { settlementId }: Known): Promise<Settlement> {
+export async function payOut(deps: TestDeps, { settlementId }: Known) {
   await auditedNow(deps, { settlementId })
   const bankReference = `BCA ${settlementId}`
   return withApproval(deps, () =>
     markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, bankReference }),
   )
 }
-export function fail(deps: TestDeps, { settlementId }: Known): Promise<Settlement> {
+export function fail(deps: TestDeps, { settlementId }: Known) {
   return markSettlementFailed(deps, { settlementId, ...BY_OPERATOR })
 }
-export function recredit(deps: TestDeps, { settlementId }: Known): Promise<Settlement> {
+export function recredit(deps: TestDeps, { settlementId }: Known) {
   return withApproval(deps, () => recreditSettlement(deps, { settlementId, ...BY_OPERATOR }))
 }
 
@@ -157,20 +153,13 @@ export function sweepADayLater(deps: TestDeps, client: Client) {
 }
 
 /** The net is the amount less 4,000 and one thousandth. */
-export async function settledAmount(
-  deps: TestDeps,
-  client: Client,
-  notionalMinor: number,
-): Promise<Settlement> {
+export async function settledAmount(deps: TestDeps, client: Client, notionalMinor: number) {
   await aSucceededPayment(deps, client, { notionalMinor })
   return sweptADayLater(deps, client)
 }
 
 /** The ledger is not changed. */
-export async function storedSettlement(
-  deps: TestDeps,
-  fields: Partial<Settlement> = {},
-): Promise<Settlement> {
+export async function storedSettlement(deps: TestDeps, fields: Partial<Settlement> = {}) {
   const settlement = v.parse(SettlementSchema, {
     settlementId: crypto.randomUUID(),
     clientId: aClientId(),

@@ -4,7 +4,7 @@ import { type ESTree, parseSync } from 'vite'
 
 export const PROJECT_ROOT = join(import.meta.dirname, '../..')
 
-export function projectText(path: string): string {
+export function projectText(path: string) {
   return readFileSync(join(PROJECT_ROOT, path), 'utf8')
 }
 
@@ -41,7 +41,7 @@ export type SourceFile = {
   readonly exports: readonly { readonly name: string; readonly isType: boolean }[]
 }
 
-export function parseSource(path: string, text: string): SourceFile {
+export function parseSource(path: string, text: string) {
   const { program, comments, errors, module } = parseSync(path, text)
   if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message ?? 'cannot be parsed'}`)
   const nodes = withDescendants(program)
@@ -83,7 +83,7 @@ function importIn(file: string, node: ESTree.Node) {
   return node.type === 'TSImportType' ? importOf(file, node.source.value, true) : undefined
 }
 
-function importOf(file: string, from: string, typeOnly: boolean): Import {
+function importOf(file: string, from: string, typeOnly: boolean) {
   return {
     from,
     path: from.startsWith('.') ? posix.join(dirname(file), from) : undefined,
@@ -91,7 +91,7 @@ function importOf(file: string, from: string, typeOnly: boolean): Import {
   }
 }
 
-export function sourcesIn(...folders: readonly string[]): SourceFile[] {
+export function sourcesIn(...folders: readonly string[]) {
   return folders.flatMap((folder) =>
     readdirSync(join(PROJECT_ROOT, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
@@ -101,12 +101,12 @@ export function sourcesIn(...folders: readonly string[]): SourceFile[] {
   )
 }
 
-export function lineOf({ text }: SourceFile, { start }: ESTree.Node): number {
+export function lineOf({ text }: SourceFile, { start }: ESTree.Node) {
   return text.slice(0, start).split('\n').length
 }
 
 /** Whether the file has a test of that title, as it is written there. */
-export function hasTest(file: string, title: string): boolean {
+export function hasTest(file: string, title: string) {
   if (!existsSync(join(PROJECT_ROOT, file))) return false
   const text = projectText(file)
   return ["'", '"', '`'].some((quote) => text.includes(`${quote}${title}${quote}`))

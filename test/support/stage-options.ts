@@ -9,7 +9,7 @@ export const DOMAIN: StageDomain = {
   zone: { name: 'pay.example', id: 'Z0000000000EXAMPLE' },
 }
 
-export function stageWith(options: Partial<DeployedStage>, name = 'dev'): DeployedStage {
+export function stageWith(options: Partial<DeployedStage>, name = 'dev') {
   return { ...deployedStage(name), ...options }
 }
 

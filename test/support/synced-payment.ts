@@ -1,6 +1,6 @@
 import type { Client } from '../../shared/client/client.ts'
-import type { ClientId } from '../../shared/ids.ts'
 import { applyProviderNews } from '../../shared/payment/news/apply-news.ts'
+import { closePayment } from '../../shared/payment/news/close-payment.ts'
 import type { Payment, PaymentRequest } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
@@ -39,8 +39,17 @@ export async function creditedPayment(
   fields: Partial<PaymentRequest> = {},
 ) {
   const paid = await paidUpstream(deps, client, fields)
-  await applyProviderNews(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
+  await notifyOf(deps, paid.providerPaymentId)
   return { ...paid, payment: await paymentOf(deps, paid) }
+}
+
+/** The provider's callback about a payment of a customer. */
+export function notifyOf(deps: TestDeps, providerPaymentId: string) {
+  return applyProviderNews(deps, { providerPaymentId }, 'callback')
+}
+
+export function expire(deps: TestDeps, payment: Payment) {
+  return closePayment(deps, payment, { status: 'expired', source: 'due_work' })
 }
 
 export type PaidUpstream = Awaited<ReturnType<typeof paidUpstream>>
@@ -55,8 +64,8 @@ export async function paymentOf(
   return stored
 }
 
-export async function pendingOf(deps: TestDeps, clientId: ClientId): Promise<number> {
-  return (await ledgerView(deps, clientId)).pendingMinor
+export async function pendingOf(deps: TestDeps, client: Pick<Client, 'clientId'>) {
+  return (await ledgerView(deps, client)).pendingMinor
 }
 
 export function rowNow(

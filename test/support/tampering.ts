@@ -1,6 +1,7 @@
+import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { toItem } from '../../shared/table/attributes.ts'
-import type { Key } from '../../shared/table/keys.ts'
-import { exists, put, remove } from '../../shared/table/step.ts'
+import { type Key, settlementKey } from '../../shared/table/keys.ts'
+import { type Changes, exists, put, remove, update } from '../../shared/table/step.ts'
 import { addMs, type Timestamp } from '../../shared/time.ts'
 import type { TestDeps } from './test-deps.ts'
 
@@ -25,6 +26,19 @@ export function keyOfRow({ pk, sk }: Raw): Key {
 /** Changes attributes of a row that is there, by their names in the table. */
 export async function alter(deps: TestDeps, key: Key, fields: object) {
   await putRaw(deps, { ...(await rawItem(deps, key)), ...fields })
+}
+
+export function alterSettlement(
+  deps: TestDeps,
+  { settlementId }: Pick<Settlement, 'settlementId'>,
+  fields: object,
+) {
+  return alter(deps, settlementKey(settlementId), fields)
+}
+
+/** Changes fields of a row that is there. */
+export function changeRow(deps: Pick<TestDeps, 'table'>, key: Key, changes: Changes) {
+  return deps.table.write(update(key, changes, exists))
 }
 
 export function erase(deps: Pick<TestDeps, 'table'>, key: Key) {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { onTestFinished, vi } from 'vitest'
 
 /** The directory is removed after the test that asks for it. */
-export function tempDirectory(): string {
+export function tempDirectory() {
   const path = mkdtempSync(join(tmpdir(), 'gateway-'))
   onTestFinished(() => rmSync(path, { recursive: true, force: true }))
   return path

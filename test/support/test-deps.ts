@@ -105,6 +105,7 @@ export function manualClock(start: Timestamp = timestampOf(Date.UTC(2026, 10, 20
     set: (time: Timestamp) => {
       current = time
     },
+    pass,
     advance: (seconds: number) => pass(seconds * SECOND_MS),
     /** Advances the clock at once. Other work runs first, as in a real wait. */
     sleep: async (ms: number) => {
@@ -231,6 +232,10 @@ export function writtenKeys(calls: readonly TableCall[]): readonly Key[] {
 }
 
 export const beforeFirst = atFirst('before')
+
+export function beforeCommit(deps: TestDeps, other: () => unknown) {
+  return beforeFirst(deps, 'transact', other)
+}
 
 /** If `other` throws, the answer is lost. */
 export const afterFirst = atFirst('after')

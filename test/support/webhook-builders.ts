@@ -38,10 +38,7 @@ import { type TestDeps, testDeps } from './test-deps.ts'
 
 export const SIGNING_SECRET = 'whsec_a-secret-of-tests'
 
-export async function storedEndpoint(
-  deps: TestDeps,
-  overrides: Partial<Endpoint> = {},
-): Promise<Endpoint> {
+export async function storedEndpoint(deps: TestDeps, overrides: Partial<Endpoint> = {}) {
   const endpointId = v.parse(EndpointIdSchema, randomUUID())
   const endpoint: Endpoint = {
     endpointId,
@@ -68,7 +65,7 @@ export async function storedEndpoint(
   return endpoint
 }
 
-export function anEvent(now: Timestamp, overrides: Partial<Event> = {}): Event {
+export function anEvent(now: Timestamp, overrides: Partial<Event> = {}) {
   const subject = overrides.subject ?? subjectOfPayment(v.parse(PaymentIdSchema, randomUUID()))
   const name = overrides.name ?? overrides.type ?? 'payment.succeeded'
   const eventId = eventIdFor(subject, name)
@@ -86,7 +83,7 @@ export function anEvent(now: Timestamp, overrides: Partial<Event> = {}): Event {
   })
 }
 
-export async function storedEvent(deps: TestDeps, overrides: Partial<Event> = {}): Promise<Event> {
+export async function storedEvent(deps: TestDeps, overrides: Partial<Event> = {}) {
   const event = anEvent(deps.now(), overrides)
   await deps.table.write(putEvent(event))
   return event
@@ -98,7 +95,7 @@ export async function storedDelivery(
   endpoint: Endpoint,
   overrides: Partial<Delivery> = {},
   given?: Event,
-): Promise<Delivery> {
+) {
   const event = given ?? (await storedEvent(deps, { clientId: endpoint.clientId }))
   const delivery = { ...newDelivery(event, endpoint, deps.now()), ...overrides }
   await deps.table.write(insertDelivery(delivery))
@@ -125,7 +122,7 @@ export function makeAlertDue(
 }
 
 /** After its first failure a delivery is in the list of its status. */
-export function listedDelivery(delivery: Delivery): Delivery {
+export function listedDelivery(delivery: Delivery) {
   const { unlisted: _, ...row } = delivery
   return row
 }
@@ -145,6 +142,14 @@ export const FAILED: WebhookResult = {
 export function messageFor({ deliveryId, clientId, endpointId, attempts, isTest }: Delivery) {
   const message = { deliveryId, clientId, endpointId, attempt: attempts + 1 }
   return isTest ? { ...message, test: true } : message
+}
+
+export function deliver(
+  deps: Parameters<typeof deliverWebhook>[0],
+  delivery: Delivery,
+  fields: object = {},
+) {
+  return deliverWebhook(deps, { ...messageFor(delivery), ...fields })
 }
 
 export function sentFor(
@@ -174,10 +179,7 @@ export async function drainQueue(deps: TestDeps) {
   }
 }
 
-export async function rowOf(
-  deps: TestDeps,
-  { deliveryId }: Pick<Delivery, 'deliveryId'>,
-): Promise<Delivery> {
+export async function rowOf(deps: TestDeps, { deliveryId }: Pick<Delivery, 'deliveryId'>) {
   const delivery = await findDelivery(deps, deliveryId)
   if (!delivery) throw new Error('the delivery does not exist')
   return delivery
@@ -188,7 +190,7 @@ export function attemptRows(deps: TestDeps, { deliveryId }: Pick<Delivery, 'deli
 }
 
 /** Undefined if the item is not due work. */
-export async function dueAtOf(deps: TestDeps, work: Work, id: string): Promise<string | undefined> {
+export async function dueAtOf(deps: TestDeps, work: Work, id: string) {
   const due = await queryAll(deps, {
     index: 'by-due',
     partition: [work, slotOf(id, WORK_SLOTS[work])],

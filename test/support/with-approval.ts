@@ -12,7 +12,7 @@ export async function withApproval<Result>(
   deps: Deps,
   act: () => Promise<Result>,
   approves: (asked: Asked) => boolean = () => true,
-): Promise<Result> {
+) {
   try {
     return await act()
   } catch (error) {
@@ -34,7 +34,7 @@ const Asked = v.object({
 export type Asked = v.InferOutput<typeof Asked>
 
 /** The approval that a refusal asks for, as its command names it; undefined for another refusal. */
-export function askedApproval(hint: unknown): Asked | undefined {
+export function askedApproval(hint: unknown) {
   const [, action, payload] = COMMAND.exec(String(hint)) ?? []
   return payload === undefined
     ? undefined

@@ -230,7 +230,7 @@ it('a difference that remains after a recount stands under the part in which it 
   const mayWait = compare('ledger.count_pending', 'id', 0, 1)
   const byPart = new Map(
     Object.entries({ first: [...first, ...mayWait], second, none: mayWait }).map(
-      ([part, found]) => [part, found.map((one) => ({ ...one }))] as const,
+      ([part, found]) => [part, found.map((one) => ({ ...one }))],
     ),
   )
 

@@ -6,13 +6,7 @@ import { changeClient } from '../../shared/client/client-store.ts'
 import { apiKeyKey } from '../../shared/table/keys.ts'
 import { put, update } from '../../shared/table/step.ts'
 import { aClientId, aStoredClient, callerOf, issueKey } from '../support/payment-builders.ts'
-import {
-  interceptTable,
-  memoryDeps,
-  recordTable,
-  type TestDeps,
-  testDeps,
-} from '../support/test-deps.ts'
+import { interceptTable, memoryDeps, recordTable, testDeps } from '../support/test-deps.ts'
 import { testWith } from '../support/test-with.ts'
 
 const REFUSAL = { code: 'auth', message: 'invalid credentials' }
@@ -21,7 +15,7 @@ async function aClientWithKey(expiresInSeconds?: number) {
   const deps = testDeps()
   const client = await aStoredClient(deps)
   const { text, key, header } = await issueKey(deps, client.clientId, expiresInSeconds)
-  const ask = (from: TestDeps = deps) => authenticate(from, header)
+  const ask = (from = deps) => authenticate(from, header)
   const revoke = () =>
     revokeApiKey(deps, { clientId: client.clientId, keyId: key.keyId, operator: 'tester' })
   return { deps, otherEnvironment: { ...deps, memory: {} }, client, text, key, ask, revoke }

@@ -190,7 +190,7 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
 
   it('counts a request later that other writers kept from being counted', async () => {
     const { deps, client, stage } = await spreadOver(1)
-    const write = () => Promise.resolve({ applied: false, item: undefined } as const)
+    const write = () => Promise.resolve({ applied: false, item: undefined })
     const contended = { ...deps, stage, table: { ...deps.table, write } }
     for (let asked = 0; asked <= LIMIT / 4; asked++) await enforceRateLimit(contended, client, ONE)
 

@@ -16,7 +16,7 @@ function read(text: string) {
   return readJson(Buffer.from(text))
 }
 
-function valueOf(text: string): unknown {
+function valueOf(text: string) {
   const result = read(text)
   if (!result.ok) throw new Error(result.reason)
   return result.value

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { addDebt, enforceRateLimit, pointsOf } from '../../shared/client/enforce-rate-limit.ts'
 import { countPoints } from '../../shared/client/rate-store.ts'
-import type { GatewayError } from '../../shared/errors.ts'
 import { rateKey } from '../../shared/table/keys.ts'
 import { put } from '../../shared/table/step.ts'
 import { noteUnits } from '../../shared/table/used-units.ts'
@@ -132,7 +131,7 @@ describe('a debt (design section 9)', () => {
     const ask = (from = deps) =>
       enforceRateLimit(from, client, ONE).then(
         () => 'passed',
-        ({ details }: GatewayError) => details.retryAfterSeconds,
+        ({ details }) => details.retryAfterSeconds,
       )
     const owe = (points: number, from = deps) => addDebt(from, client, ONE, points * 60)
     const counter = () => deps.table.get(rateKey(client.clientId, 'requests'))

@@ -22,7 +22,7 @@ export async function auditAccess(
   deps: StoreDeps,
   clientId: ClientId,
   records: readonly AuditRecord[],
-): Promise<readonly Difference[]> {
+) {
   return [
     ...(await auditKeys(deps, clientId, keysIn(records))),
     ...(await auditEndpoints(deps, clientId, endpointsIn(records))),

@@ -13,7 +13,7 @@ import { HOUSE_SUBJECT } from '../../posting/adjust-house.ts'
 import { batchSubject } from '../../settlement/batch/batch.ts'
 import { approvalKey } from '../../table/keys.ts'
 import { acceptedSubject, UsingSchema } from '../../verdict/acceptances.ts'
-import { compare, type Difference } from '../../verdict/difference.ts'
+import { compare } from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 
 const Approved = v.object({
@@ -29,7 +29,7 @@ export async function auditApproval(
   deps: StoreDeps,
   subject: string,
   records: readonly AuditRecord[],
-): Promise<readonly Difference[]> {
+) {
   const id = approvalIdIn(subject)
   const said = ifValid(Approved, inOrder(records).at(-1)?.after)
   if (id === undefined) return []
@@ -45,7 +45,7 @@ export async function auditApproval(
 }
 
 /** The subject of the records of the action that needs the approval. */
-function subjectOfUse({ action, payload }: Approvable): string {
+function subjectOfUse({ action, payload }: Approvable) {
   if (action === 'adjust-house') return HOUSE_SUBJECT
   if (action === 'accept-difference') return acceptedSubject(approvalOwner(payload))
   if (action === 'payout-file') return batchSubject(Number(payload['cancel']))
@@ -59,7 +59,7 @@ export function usedIn({ after }: AuditRecord) {
 }
 
 /** In whose list the records of an approval are; undefined for those of another subject. */
-export function ownerOfApproval(records: readonly AuditRecord[]): string | undefined {
+export function ownerOfApproval(records: readonly AuditRecord[]) {
   const [said] = records.flatMap(({ action, after }) =>
     action === 'approve' ? (ifValid(Approved, after) ?? []) : [],
   )

@@ -16,7 +16,7 @@ import {
 } from '../../settlement/batch/batch-store.ts'
 import { SettlementSchema } from '../../settlement/settlement.ts'
 import { batchKey } from '../../table/keys.ts'
-import { compare, type Difference } from '../../verdict/difference.ts'
+import { compare } from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { readTrail } from './audit-trails.ts'
 
@@ -26,10 +26,7 @@ const LAST_BATCHES = 10
  * The batches are as their records and their settlements say: those of these numbers, or without
  * numbers the last ones, whose register is an intact chain.
  */
-export async function auditBatches(
-  deps: StoreDeps,
-  isIn?: (number: number) => boolean,
-): Promise<readonly Difference[]> {
+export async function auditBatches(deps: StoreDeps, isIn?: (number: number) => boolean) {
   const { records, differences } = await readTrail(deps, BATCHES_SUBJECT, undefined)
   const opened = [...openedBatches(records)]
   const found = isIn ? [] : [...differences]

@@ -28,12 +28,7 @@ import { auditOwners } from './derive-payment.ts'
 import { judgeEventsOf, judgePayment } from './judge-payments.ts'
 
 /** Entries as they are stored: an unreadable one is a difference and hides no other. */
-type JournalReading = {
-  readonly read: (item: Item) => Entry | undefined
-  readonly itemOf: (entry: Entry) => Item | undefined
-}
-
-type SourcesRead = Pick<JournalReading, 'itemOf'> & {
+type SourcesRead = Pick<ReturnType<typeof readingInto>, 'itemOf'> & {
   readonly entries: readonly Entry[]
   readonly reads?: Reads
   /** Judges the payments by their own facts and their events too, which are read so. */
@@ -48,7 +43,7 @@ export async function auditEntries(
   deps: StoreDeps,
   books: ClientBooks,
   { entries, ...read }: SourcesRead,
-): Promise<readonly Difference[]> {
+) {
   const { clientId, adjustments } = books
   const named = entries.flatMap(({ paymentId }) => paymentId ?? [])
   const payments = await judgeSources(deps, clientId, [...new Set(named)], { entries, ...read })
@@ -134,23 +129,20 @@ async function judgeSources(
   }
 }
 
-export function readingInto(differences: Difference[]): JournalReading {
+export function readingInto(differences: Difference[]) {
   const items = new WeakMap<Entry, Item>()
-  const read = (item: Item): Entry | undefined => {
+  const read = (item: Item) => {
     const entry = tryToMake(() => parseEntry(item))
     const id = String(item['sk']).split('#')[1] ?? ''
     if (entry === undefined) differences.push(...unreadableRow('entry', id))
     else items.set(entry, item)
     return entry
   }
-  return { read, itemOf: (entry) => items.get(entry) }
+  return { read, itemOf: (entry: Entry) => items.get(entry) }
 }
 
 /** A re-credit replaces a settlement that failed, a return a transfer that came back. */
-function settlementSource(
-  { settlements }: ClientBooks,
-  entry: Entry,
-): Entry | readonly Difference[] {
+function settlementSource({ settlements }: ClientBooks, entry: Entry) {
   const { entryId: id, recreditedSettlementId, returnedSettlementId } = entry
   const isReturn = entry.type === 'returned'
   const sourceId = isReturn ? returnedSettlementId : recreditedSettlementId
@@ -167,10 +159,7 @@ function settlementSource(
     : compare('entry.recredited_settlement_id', id, 'a settlement that was re-credited', sourceId)
 }
 
-function adjustmentSource(
-  { adjustments }: ClientBooks,
-  entry: Entry,
-): Entry | readonly Difference[] {
+function adjustmentSource({ adjustments }: ClientBooks, entry: Entry) {
   const { entryId: id, type } = entry
   const adjustment = adjustments.find(({ entryId }) => entryId === id)
   return adjustment
@@ -179,7 +168,7 @@ function adjustmentSource(
 }
 
 /** Only the house journal has the provider's amount of a row that an operator took over. */
-function entryOfAdjustment(adjustment: Adjustment, found: Entry | undefined): Entry {
+function entryOfAdjustment(adjustment: Adjustment, found: Entry | undefined) {
   const { kind, providerTransactionId } = adjustment
   const hasRow = kind === 'correction' && providerTransactionId !== undefined
   return adjustmentEntry(adjustment, hasRow ? found : undefined)

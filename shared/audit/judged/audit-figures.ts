@@ -81,7 +81,7 @@ export async function auditFigures(deps: JudgeDeps, books: ClientBooks, isAgain 
 }
 
 /** Windows follow one another without a gap, from the client's creation to its settled time. */
-export function auditChain(books: ClientBooks): readonly Difference[] {
+export function auditChain(books: ClientBooks) {
   const { client, clientId, settlements, unsettled, ledger } = books
   const differences = settlements.flatMap(({ settlement }, at) => {
     const { settlementId: id, sweptFrom, sweptUntil, previousId } = settlement
@@ -189,7 +189,7 @@ function settledSums({ settlements }: ClientBooks) {
   return sums
 }
 
-export function writtenOffIn(totals: EntrySums['totals']): number {
+export function writtenOffIn(totals: EntrySums['totals']) {
   return totals.reduce((sum, one) => (one.type === 'written_off' ? sum + one.netMinor : sum), 0)
 }
 
@@ -226,11 +226,11 @@ function auditTimes(
   ]
 }
 
-function isWithin(from: Timestamp, to: Timestamp, time: Timestamp): boolean {
+function isWithin(from: Timestamp, to: Timestamp, time: Timestamp) {
   return time >= from && time <= to
 }
 
-export function changeTimes(settlements: ClientBooks['settlements']): readonly Timestamp[] {
+export function changeTimes(settlements: ClientBooks['settlements']) {
   return settlements.flatMap(({ settlement: { createdAt, settledAt, recreditedAt } }) => [
     createdAt,
     settledAt ?? createdAt,

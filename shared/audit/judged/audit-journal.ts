@@ -124,7 +124,7 @@ export async function houseDays(deps: StoreDeps): Promise<Days> {
   return [first, today + 1]
 }
 
-export function dayText(day: number): string {
+export function dayText(day: number) {
   return timestampOf(day * DAY_MS).slice(0, 10)
 }
 
@@ -169,10 +169,7 @@ export function totalOf(name: string, rows: readonly HouseEntry[]) {
 }
 
 /** Each adjustment of the house has its record, its row and its entry, and none has only some. */
-export async function auditHouseAdjustments(
-  deps: StoreDeps,
-  entries: readonly HouseEntry[],
-): Promise<readonly Difference[]> {
+export async function auditHouseAdjustments(deps: StoreDeps, entries: readonly HouseEntry[]) {
   const { records } = await readTrail(deps, HOUSE_SUBJECT, GATEWAY_OWNER)
   const items = await queryAll(deps, { partition: [HOUSE_ADJUSTMENTS_PK], limit: 1_000 })
   const rows = new Map(items.map((item) => [String(item['sk']), item]))

@@ -5,7 +5,7 @@ import { HeadSchema } from '../../sync/job-store.ts'
 import { syncJobKey, verdictKey } from '../../table/keys.ts'
 import { addMs, DAY_MS, dayNumber, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { ClientVerdictSchema } from '../../verdict/client-verdict-store.ts'
-import { brokenRules, type Difference, unreadableRow } from '../../verdict/difference.ts'
+import { brokenRules, unreadableRow } from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 
 /*
@@ -20,11 +20,7 @@ const LIFE = 'between the birth of its client and now'
  * A verdict, before this audit writes it again; a lost one is only written. `bornAt`: of the client
  * whose creation wrote it; the gateway's first audit or its restore writes the gateway's.
  */
-export async function auditVerdict(
-  deps: StoreDeps,
-  owner: string,
-  bornAt: Timestamp | undefined,
-): Promise<readonly Difference[]> {
+export async function auditVerdict(deps: StoreDeps, owner: string, bornAt: Timestamp | undefined) {
   const item = await deps.table.get(verdictKey(owner))
   if (item === undefined) return []
   const verdict = ifValid(ClientVerdictSchema, item)
@@ -61,7 +57,7 @@ export async function auditVerdict(
 const OLDEST_MS = 180 * DAY_MS
 
 /** A lost or old head makes the sync read rows again. A head of the future makes it miss rows. */
-export async function auditSyncHead(deps: StoreDeps): Promise<readonly Difference[]> {
+export async function auditSyncHead(deps: StoreDeps) {
   const item = await deps.table.get(syncJobKey('head'))
   if (item === undefined) return []
   const head = ifValid(HeadSchema, item)

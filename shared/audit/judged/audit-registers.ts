@@ -15,13 +15,7 @@ import { attributeName, type Item } from '../../table/attributes.ts'
 import { notedKey } from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
-import {
-  compare,
-  type Difference,
-  missingRow,
-  unreadableRow,
-  withClient,
-} from '../../verdict/difference.ts'
+import { compare, missingRow, unreadableRow, withClient } from '../../verdict/difference.ts'
 import { auditBatches } from './audit-batches.ts'
 import { auditSyncHead, auditVerdict } from './audit-progress.ts'
 import { auditSubjects, readTrail } from './audit-trails.ts'
@@ -31,7 +25,7 @@ import { auditSubjects, readTrail } from './audit-trails.ts'
  * registered client compares the client's row. Recent approvals of no client and the last batches
  * are as their records say, and the gateway's own progress is possible.
  */
-export async function auditRegister(deps: StoreDeps): Promise<readonly Difference[]> {
+export async function auditRegister(deps: StoreDeps) {
   const { differences } = await readTrail(deps, CLIENTS_SUBJECT, undefined)
   const listed = await queryAll(deps, {
     index: 'by-owner',
@@ -60,10 +54,7 @@ function unregisteredClient(clientId: string) {
 
 const Registration = v.object({ after: v.object({ client_id: v.string() }) })
 
-export async function auditRegistration(
-  deps: TableDeps,
-  client: Client,
-): Promise<readonly Difference[]> {
+export async function auditRegistration(deps: TableDeps, client: Client) {
   const record = await deps.table.get(registrationKey(client))
   const isRegistered = v.is(Registration, record) && record.after.client_id === client.clientId
   return isRegistered ? [] : unregisteredClient(client.clientId)
@@ -79,10 +70,7 @@ export type Note = {
 const SIDE_BY_SIDE = 16
 
 /** The registers of suspense of the wanted clients, and of suspense without a client. */
-export async function readNotes(
-  deps: TableDeps,
-  isWanted: (owner: string) => boolean,
-): Promise<readonly Note[]> {
+export async function readNotes(deps: TableDeps, isWanted: (owner: string) => boolean) {
   const notes: Note[] = isWanted(GATEWAY_OWNER) ? [...(await notesOf(deps, undefined))] : []
   for await (const { clients } of registeredClients(deps, { limit: PAGE })) {
     const wanted = clients.filter(({ clientId }) => isWanted(clientId))
@@ -92,10 +80,7 @@ export async function readNotes(
   return notes
 }
 
-export async function notesOf(
-  deps: TableDeps,
-  clientId: ClientId | undefined,
-): Promise<readonly Note[]> {
+export async function notesOf(deps: TableDeps, clientId: ClientId | undefined) {
   return (await notedItems(deps, clientId)).map((item) => {
     return { id: String(item['sk']), clientId, noted: notedIn(item) }
   })
@@ -110,11 +95,7 @@ export function notedIn(item: Item): Noted | undefined {
 const NOTED_FIELDS = v.keyof(NotedSchema).options
 
 /** Each item has one row in the register, under its client, with the same values. */
-export async function compareWithNotes(
-  deps: TableDeps,
-  item: Suspense,
-  notes: readonly Note[],
-): Promise<readonly Difference[]> {
+export async function compareWithNotes(deps: TableDeps, item: Suspense, notes: readonly Note[]) {
   const { suspenseId: id, clientId: owner } = item
   const differences = notes.flatMap(({ clientId, noted }) =>
     withClient(

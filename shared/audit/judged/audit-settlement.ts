@@ -41,7 +41,7 @@ export async function auditSettlement(
   books: ClientBooks,
   { settlement, item }: StoredSettlement,
   { sums }: Pick<Recount, 'sums'>,
-): Promise<readonly Difference[]> {
+) {
   const { settlementId: id, createdAt } = settlement
   const trail = await readTrail(deps, id, books.clientId)
   const derived = derivedSettlement(settlement, books, { sums, records: trail.records })
@@ -157,6 +157,6 @@ async function recountSettlement(
 
 const SUMS = v.keyof(EntrySumsSchema).options
 
-export function isAboutSums({ what }: Difference): boolean {
+export function isAboutSums({ what }: Difference) {
   return SUMS.some((field) => what === `settlement.${attributeName(field)}`)
 }

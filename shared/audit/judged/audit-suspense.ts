@@ -102,10 +102,7 @@ function pagesOf(deps: TableDeps, list: List, cursor: QueryPage['cursor']) {
 }
 
 /** The items that rows of the register name are there, and are as these rows say. */
-export async function auditNotes(
-  deps: StoreDeps,
-  notes: readonly Note[],
-): Promise<readonly Difference[]> {
+export async function auditNotes(deps: StoreDeps, notes: readonly Note[]) {
   const pages = chunks([...new Set(notes.map(({ id }) => id))], PAGE)
   const rows = (await mapInChunks(pages, 1, (ids) => rowsOf(deps, ids))).flat()
   const byId = new Map(rows.map((row) => [row.id, row]))

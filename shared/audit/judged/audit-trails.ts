@@ -16,7 +16,7 @@ import { auditHeadKey, idOf, rowKeysOf } from '../../table/keys.ts'
 import { queryPages } from '../../table/list-items.ts'
 import { addMs, DAY_MS } from '../../time.ts'
 import { acceptedSubject, findAccepted } from '../../verdict/acceptances.ts'
-import { compare, type Difference, onlyIf, toValue } from '../../verdict/difference.ts'
+import { compare, onlyIf, toValue } from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { auditAccess } from './audit-access.ts'
 import { auditApproval, ownerOfApproval, usedIn } from './audit-approval.ts'
@@ -34,7 +34,7 @@ export async function auditTrails(
   deps: StoreDeps,
   clientId: ClientId,
   extent: { readonly full: boolean },
-): Promise<readonly Difference[]> {
+) {
   const { records } = await readAuditRecords(deps, clientId)
   return [
     ...(await auditAccess(deps, clientId, records)),
@@ -53,7 +53,7 @@ export async function auditSubjects(
     full,
     records: ownRecords = [],
   }: { readonly full: boolean; readonly records?: readonly AuditRecord[] },
-): Promise<readonly Difference[]> {
+) {
   const now = deps.now()
   const range = { between: [addMs(now, -LATELY_MS), addMs(now, DAY_MS)] } as const
   const list = {

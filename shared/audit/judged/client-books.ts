@@ -63,10 +63,7 @@ export type ClientBooks = {
 }
 
 /** Undefined if the window cannot be read, or the sums are no amounts; the caller reports that. */
-export async function readableLedger(
-  deps: TableDeps,
-  clientId: ClientId,
-): Promise<Ledger | undefined> {
+export async function readableLedger(deps: TableDeps, clientId: ClientId) {
   return (await readLedgerRows(deps, clientId)).ledger
 }
 
@@ -86,7 +83,7 @@ async function readLedgerRows(deps: TableDeps, clientId: ClientId) {
 }
 
 /** Rows of the ledger that no flow writes. */
-export function strayRows(rows: ClientBooks['ledgerRows']): readonly Difference[] {
+export function strayRows(rows: ClientBooks['ledgerRows']) {
   return [...rows.keys()].flatMap((name) =>
     typeof name === 'number' || name === 'window'
       ? []
@@ -151,16 +148,13 @@ export async function readStoredSettlements(...asked: Parameters<typeof storedSe
 }
 
 /** The client as its chain says; without records, as its row says. */
-export async function findAuditedClient(
-  deps: TableDeps,
-  clientId: ClientId,
-): Promise<Client | undefined> {
+export async function findAuditedClient(deps: TableDeps, clientId: ClientId) {
   const { records } = await readAuditRecords(deps, clientId)
   return clientIn(records) ?? ifValid(ClientSchema, await deps.table.get(clientKey(clientId)))
 }
 
 /** The client is read again, because an operator may have changed it meanwhile. */
-export async function readClientBooks(deps: StoreDeps, clientBefore: Client): Promise<ClientBooks> {
+export async function readClientBooks(deps: StoreDeps, clientBefore: Client) {
   const { clientId } = clientBefore
   const readAt = deps.now()
   const { ledger, ledgerRows } = await readLedgerRows(deps, clientId)
@@ -226,7 +220,7 @@ async function readRowAndTrail(deps: TableDeps, clientId: ClientId) {
 export function withCarried(
   { settlements }: Pick<ClientBooks, 'settlements'>,
   own: StoredSettlement,
-): readonly StoredSettlement[] {
+) {
   const carriers = [own]
   const isIn = ({ settlement: { recreditedAt, returnedAt } }: StoredSettlement) =>
     carriers.some(({ settlement }) =>

@@ -1,15 +1,15 @@
 import * as v from 'valibot'
-import { type ApiKey, ApiKeySchema } from '../../client/api-key-store.ts'
-import { BankSchema, type Client, ClientSchema } from '../../client/client.ts'
+import { ApiKeySchema } from '../../client/api-key-store.ts'
+import { BankSchema, ClientSchema } from '../../client/client.ts'
 import { ifValid } from '../../if-valid.ts'
 import { type AuditRecord, inOrder } from '../../operator/audit-record-store.ts'
 import { type Adjustment, AdjustmentSchema } from '../../posting/adjustment-store.ts'
 import { fromItem, type Item } from '../../table/attributes.ts'
 import { TimestampSchema } from '../../time.ts'
-import { type Endpoint, EndpointSchema } from '../../webhook/endpoint/endpoint.ts'
+import { EndpointSchema } from '../../webhook/endpoint/endpoint.ts'
 
 /** The client as its last record says, with its number of endpoints. */
-export function clientIn(records: readonly AuditRecord[]): Client | undefined {
+export function clientIn(records: readonly AuditRecord[]) {
   const last = lastOf(records, ['create-client', 'update-client'], () => 'client').get('client')
   const bank = bankIn(last)
   if (bank === undefined) return undefined
@@ -28,7 +28,7 @@ const BankRecord = v.object({
 })
 
 /** The bank details that a record of the client says. Undefined for another record. */
-export function bankIn(after: Item | undefined): Client['bank'] | null | undefined {
+export function bankIn(after: Item | undefined) {
   const said = ifValid(BankRecord, after)
   if (said === undefined) return undefined
   const { bank, bank_since: since, bank_is_change: isChange } = said
@@ -40,7 +40,7 @@ export function saidAs<const Schema extends v.GenericSchema>(
   schema: Schema,
   after: Item | undefined,
   others: Item = {},
-): v.InferOutput<Schema> | undefined {
+) {
   const said = Object.entries(after ?? {}).filter(([, value]) => value !== null)
   return ifValid(schema, { ...fromItem(Object.fromEntries(said)), ...others })
 }
@@ -50,7 +50,7 @@ function lastOf(
   records: readonly AuditRecord[],
   actions: readonly string[],
   idOf: (after: Item) => unknown,
-): ReadonlyMap<string, Item> {
+) {
   return new Map(
     inOrder(records).flatMap(({ action, after }) =>
       after && actions.includes(action) ? [[String(idOf(after)), after] as const] : [],
@@ -58,12 +58,12 @@ function lastOf(
   )
 }
 
-export function keysIn(records: readonly AuditRecord[]): readonly ApiKey[] {
+export function keysIn(records: readonly AuditRecord[]) {
   const keys = lastOf(records, ['issue-api-key', 'revoke-api-key'], ({ key_id: id }) => id)
   return [...keys.values()].flatMap((after) => saidAs(ApiKeySchema, after) ?? [])
 }
 
-export function endpointsIn(records: readonly AuditRecord[]): readonly Endpoint[] {
+export function endpointsIn(records: readonly AuditRecord[]) {
   const actions = ['register-endpoint', 'update-endpoint', 'delete-endpoint']
   const endpoints = lastOf(records, actions, ({ endpoint_id: id }) => id)
   return [...endpoints.values()].flatMap((after) => saidAs(EndpointSchema, after) ?? [])
@@ -74,7 +74,7 @@ export function adjustmentsIn(
   clientId: Adjustment['clientId'],
   records: readonly AuditRecord[],
   items: ReadonlyMap<string, Item>,
-): readonly Adjustment[] {
+) {
   const adjustments = lastOf(records, ['adjust-ledger'], ({ reference }) => reference)
   return [...adjustments].flatMap(([reference, after]) => {
     const eligibleAt = after['eligible_at'] ?? items.get(reference)?.['eligibleAt']

@@ -20,7 +20,7 @@ import {
   MINUTE_MS,
   type Timestamp,
 } from '../../time.ts'
-import { brokenRules, compare, type Difference, tryToMake } from '../../verdict/difference.ts'
+import { brokenRules, compare, tryToMake } from '../../verdict/difference.ts'
 
 /**
  * The payment as its facts determine it: its prices, its state and its money are made again. Throws
@@ -111,7 +111,7 @@ function withTimeOfEntry(movement: Movement, postedAt: Timestamp | undefined): M
 }
 
 /** Undefined without a tariff, as for a bank or an invalid amount. */
-export function estimateOf(payment: Payment): Pricing | undefined {
+export function estimateOf(payment: Payment) {
   return tryToMake(() => estimatePricing(payment, payment.createdAt))
 }
 
@@ -124,7 +124,7 @@ const FARTHEST_CHECK_MS = 2 * HOUR_MS
 const SKEW_MS = MINUTE_MS
 
 /** What a payment's own facts must be like: what it must have, and which times are possible. */
-export function paymentRules(payment: Payment, now: Timestamp): readonly Difference[] {
+export function paymentRules(payment: Payment, now: Timestamp) {
   const { paymentId: id, status, transitions, capture } = payment
   const isDue = status === 'pending'
   return brokenRules('payment', id, [

@@ -18,7 +18,7 @@ export function derivedSettlement(
   settlement: Settlement,
   { clientId, clientRecords }: Pick<ClientBooks, 'clientId' | 'clientRecords'>,
   { sums, records }: Sources,
-): Settlement {
+) {
   const { settlementId, createdAt } = settlement
   // The id is chosen when the sum begins, perhaps by a process with a faster clock.
   const idTime = timestampOf(timeOfUuid(settlementId))
@@ -81,7 +81,7 @@ export function bankOf(
   return isRegistered || possible.length === 0 ? bank : possible.at(-1)?.bank
 }
 
-export function registeredBanks(records: readonly AuditRecord[]): readonly Registration[] {
+export function registeredBanks(records: readonly AuditRecord[]) {
   const registrations: Registration[] = []
   for (const record of inOrder(records)) {
     const bank = bankIn(record.after)

@@ -53,7 +53,7 @@ export function judgeEvent(
   payment: Payment,
   { name, item }: { readonly name: string; readonly item: Item | undefined },
   { clientId, now }: { readonly clientId: ClientId; readonly now: Timestamp },
-): readonly Difference[] {
+) {
   const subject = subjectOfPayment(payment.paymentId)
   const endedAt = payment.transitions.at(-1)?.at
   return compareEvent('event', { subject, name, clientId, item }, { endedAt, now }, (stored) => {
@@ -79,7 +79,7 @@ export function compareEvent(
   { item, ...own }: StoredEvent,
   { endedAt, now }: { readonly endedAt: Timestamp | undefined; readonly now: Timestamp },
   derive: (stored: Event) => Pick<Event, 'firedAt' | 'body'>,
-): readonly Difference[] {
+) {
   const { subject, name } = own
   const { id } = subject
   if (item === undefined) {
@@ -102,7 +102,7 @@ export function asEstimated(payment: Payment): Payment {
 }
 
 /** Undefined when the payment's figures do not add up. */
-function bodyOf(payment: Payment, event: Event): string | undefined {
+function bodyOf(payment: Payment, event: Event) {
   return tryToMake(() => {
     const movement = movementOf(payment, event)
     const moved = movement && asMovedBy(payment, movement)
@@ -156,7 +156,7 @@ export const UNSEEN_MS = 2 * MINUTE_MS
  * A payment has an event of its status, of each movement of its money, and of held money. Money
  * that was held before the payment could be seen is announced by its later status alone.
  */
-export function eventNamesOf(payment: Payment): readonly string[] {
+export function eventNamesOf(payment: Payment) {
   const { status, movements, held = [] } = payment
   const seenAt = addMs(payment.createdAt, UNSEEN_MS)
   return [
@@ -181,7 +181,7 @@ export async function auditStrayEvents(
   clientId: ClientId,
   between: readonly [string, string],
   isExplained: (paymentId: PaymentId, name: string) => boolean,
-): Promise<readonly Difference[]> {
+) {
   const differences: Difference[] = []
   for await (const { rows, unreadableIds } of eventPositionPages(deps, { clientId, between })) {
     differences.push(
@@ -217,7 +217,7 @@ function hasEvent(
   item: Item | undefined,
   { name, firedAt }: Pick<Event, 'name' | 'firedAt'>,
   now: Timestamp,
-): boolean {
+) {
   const payment = ifValid(PaymentSchema, item)
   if (payment === undefined) return false
   if (!isOfSuspense(typeOfEvent(name))) return eventNamesOf(payment).includes(name)

@@ -72,7 +72,7 @@ export async function judgePayments(
   }))
 }
 
-function paymentIdIn({ pk }: Key): PaymentId {
+function paymentIdIn({ pk }: Key) {
   return v.parse(PaymentIdSchema, idOf(pk))
 }
 
@@ -80,7 +80,7 @@ export function judgePayment(
   payment: Payment,
   item: Item,
   { clientId, now }: { readonly clientId: ClientId; readonly now: Timestamp },
-): readonly Difference[] {
+) {
   const { paymentId: id } = payment
   const derived = tryToMake(() => paymentRow(derivedPayment(payment, clientId)))
   return [

@@ -13,7 +13,7 @@ import { findSettlements } from '../../settlement/settlement-store.ts'
 import type { Item } from '../../table/attributes.ts'
 import { eventKey } from '../../table/keys.ts'
 import type { Timestamp } from '../../time.ts'
-import { compare, type Difference, tryToMake } from '../../verdict/difference.ts'
+import { compare, tryToMake } from '../../verdict/difference.ts'
 import { type ClientBooks } from './client-books.ts'
 import { judgeDeliveries } from './judge-deliveries.ts'
 import { compareEvent, STRAY_EVENT } from './judge-events.ts'
@@ -26,7 +26,7 @@ export async function judgeSettlementEvents(
   deps: StoreDeps,
   books: RecordedBooks,
   id: SettlementId,
-): Promise<readonly Difference[]> {
+) {
   // A missing settlement is a difference of the figures.
   const [settlement] = await findSettlements(deps, [id])
   return settlement ? judgeEventsOf(deps, books, settlement) : []
@@ -38,7 +38,7 @@ export async function judgeEventsOf(
   deps: StoreDeps,
   { clientId, clientRecords }: RecordedBooks,
   settlement: Settlement,
-): Promise<readonly Difference[]> {
+) {
   const { settlementId: id } = settlement
   const subject = subjectOfSettlement(id)
   const stored = await storedEvents(deps, id)
@@ -66,16 +66,13 @@ const RepairRecord = v.object({
 })
 
 /** An end that a restore has lost, and that its event still shows. No payout may forget it. */
-export async function judgeStrayEvents(
-  deps: StoreDeps,
-  id: SettlementId,
-): Promise<readonly Difference[]> {
+export async function judgeStrayEvents(deps: StoreDeps, id: SettlementId) {
   const stored = await storedEvents(deps, id)
   const [settlement] = await findSettlements(deps, [id])
   return settlement ? straysIn(settlement, stored) : []
 }
 
-async function storedEvents(deps: StoreDeps, id: SettlementId): Promise<readonly Named[]> {
+async function storedEvents(deps: StoreDeps, id: SettlementId) {
   const subject = subjectOfSettlement(id)
   const items = await deps.table.getMany(
     SETTLEMENT_EVENT_TYPES.map((name) => eventKey(subject, name)),
@@ -95,7 +92,7 @@ const KIND = 'settlement_event'
 
 type Named = { readonly name: SettlementEventType; readonly item: Item | undefined }
 
-function namesOf(settlement: Settlement): readonly SettlementEventType[] {
+function namesOf(settlement: Settlement) {
   return [...new Set(['settlement.recorded' as const, settlementEventOf(settlement)])]
 }
 

@@ -17,11 +17,7 @@ import { UNSEEN_MS } from './judge-events.ts'
 export type Judged = { readonly id: string; readonly differences: readonly Difference[] }
 
 /** A payment shows its dispute and its held money as their items in suspense say them. */
-export async function judgeShown(
-  deps: TableDeps,
-  payments: readonly Payment[],
-  reads: Reads,
-): Promise<readonly Judged[]> {
+export async function judgeShown(deps: TableDeps, payments: readonly Payment[], reads: Reads) {
   const showing = payments.filter(({ dispute, held }) => dispute ?? held)
   const items = await itemsShown(deps, showing, reads)
   return showing.map((payment) => {
@@ -67,10 +63,7 @@ function differing(name: 'dispute' | 'held', id: string, derived: unknown, shown
  * The payment that held money names shows it, unless ten newer items are shown, or the money was
  * held before its merchant could see the payment: its commit may take a minute, and clocks differ.
  */
-export async function auditShownMoney(
-  deps: TableDeps,
-  item: Suspense,
-): Promise<readonly Difference[]> {
+export async function auditShownMoney(deps: TableDeps, item: Suspense) {
   const { suspenseId, clientId, createdAt } = item
   const paymentId = ifValid(PaymentIdSchema, item.paymentId)
   if (shownMoney(item) === undefined || paymentId === undefined || clientId === undefined) return []

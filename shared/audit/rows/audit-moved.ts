@@ -17,7 +17,7 @@ import { judgeEntries } from './judge-entries.ts'
 export async function auditMoved(
   deps: TableDeps,
   items: readonly Pick<Noted, 'cause' | 'paymentId' | 'clientId'>[],
-): Promise<readonly Difference[]> {
+) {
   const named = items.flatMap((item) => {
     const paymentId = ifValid(PaymentIdSchema, item.paymentId)
     return paymentId && isMoved(item) ? [{ paymentId, clientId: item.clientId }] : []
@@ -45,7 +45,7 @@ export async function auditMovedIn(
   deps: TableDeps,
   clientId: ClientId,
   settlements: readonly Settlement[],
-): Promise<readonly Difference[]> {
+) {
   const spans = settlements.map(({ sweptFrom, sweptUntil }) => [
     addMs(sweptFrom, -ELIGIBLE_WITHIN_MS),
     addMs(sweptUntil, 5 * MINUTE_MS),

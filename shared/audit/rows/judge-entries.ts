@@ -57,7 +57,7 @@ async function readOthers(
   clientId: ClientId,
   entries: readonly Entry[],
   { known, reads }: { readonly known: EntryItems; readonly reads: Reads },
-): Promise<EntryItems> {
+) {
   const others = entries.filter((entry) => !known.has(entryKey(clientId, entry).sk))
   const otherKeys = others.map((entry) => entryKey(clientId, entry))
   const items = await deps.table.getMany(otherKeys, reads)
@@ -77,7 +77,7 @@ async function readNeighbours(
   clientId: ClientId,
   entries: readonly Entry[],
   reads: Reads,
-): Promise<EntryItems> {
+) {
   const sorted = entries
     .map((entry) => ({ entry, sk: entryKey(clientId, entry).sk }))
     .toSorted((a, b) => (a.sk < b.sk ? -1 : 1))

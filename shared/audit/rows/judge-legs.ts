@@ -4,7 +4,7 @@ import { negated, ZERO } from '../../money.ts'
 import type { Payment } from '../../payment/payment.ts'
 import { heldAmountOf, type Suspense } from '../../suspense/suspense.ts'
 import { attributeName } from '../../table/attributes.ts'
-import { compare, type Difference } from '../../verdict/difference.ts'
+import { compare } from '../../verdict/difference.ts'
 
 /**
  * The legs of design section 12 once more, in plain numbers and without the code of the writers: a
@@ -18,7 +18,7 @@ type Sums = Readonly<Partial<Record<(typeof SIDES)[number], number>>>
  * Compares what a payment's stored entries add up to with the closed form of its state (end of
  * design section 12). What the house takes of an earlier write-off is no part of the payment.
  */
-export function auditSums(payment: Payment, entries: readonly Entry[]): readonly Difference[] {
+export function auditSums(payment: Payment, entries: readonly Entry[]) {
   const expected = sumsByState(payment)
   const own = entries.filter(({ type }) => type !== 'written_off')
   const sums = Object.fromEntries(
@@ -34,7 +34,7 @@ function differing(what: string, id: string, expected: Sums, found: Sums) {
 }
 
 /** R, D, F, A, Ω and K of the design. */
-function sumsByState(payment: Payment): Sums {
+function sumsByState(payment: Payment) {
   const { notionalMinor: gross, providerFeeMinor: fee, markupMinor, ownRow, movements } = payment
   if (payment.postedAt === undefined) return {}
   const net = gross - fee - markupMinor
@@ -76,10 +76,7 @@ function sumsByState(payment: Payment): Sums {
 }
 
 /** An entry of an operator's action, or of what the house takes back of a write-off. */
-export function auditAdjusted(
-  entry: Entry,
-  netMinor: number | undefined = entry.netMinor,
-): readonly Difference[] {
+export function auditAdjusted(entry: Entry, netMinor: number | undefined = entry.netMinor) {
   const { providerMinor } = entry
   const expected: Partial<Record<Entry['type'], Sums>> = {
     recovered: { netMinor, bankMinor: netMinor },
@@ -93,7 +90,7 @@ export function auditAdjusted(
 }
 
 /** `entries`: every entry of the house about money in suspense. */
-export function auditHeld(item: Suspense, entries: readonly HouseEntry[]): readonly Difference[] {
+export function auditHeld(item: Suspense, entries: readonly HouseEntry[]) {
   const held = entries.reduce((sum, { suspenseMinor }) => sum + suspenseMinor, 0)
   const isByBank = item.resolution === 'refunded_by_bank' && item.providerMinor !== undefined
   const resolved = entries.find(({ type }) => type === 'suspense_resolved')
@@ -109,17 +106,14 @@ export function auditHeld(item: Suspense, entries: readonly HouseEntry[]): reado
 }
 
 /** `booked`: every entry of the house with the same transaction. */
-export function auditHouseLegs(
-  entry: HouseEntry,
-  booked: readonly HouseEntry[],
-): readonly Difference[] {
+export function auditHouseLegs(entry: HouseEntry, booked: readonly HouseEntry[]) {
   const { transactionId, type } = entry
   return differing('house_entry', `${transactionId}#${type}`, houseLegs(entry, booked), entry)
 }
 
 const TAKEN_OVER = ['unmatched', 'topup', 'withdrawal']
 
-function houseLegs(entry: HouseEntry, booked: readonly HouseEntry[]): Sums {
+function houseLegs(entry: HouseEntry, booked: readonly HouseEntry[]) {
   const { type, providerMinor, suspenseMinor, bankMinor, transitMinor } = entry
   const { amountMinor: amount = 0, feeMinor: fee = ZERO } = entry
   const row = booked.find((one) => TAKEN_OVER.includes(one.type))
@@ -172,6 +166,6 @@ function houseLegs(entry: HouseEntry, booked: readonly HouseEntry[]): Sums {
   }
 }
 
-function negative(entry: HouseEntry): Sums {
+function negative(entry: HouseEntry) {
   return Object.fromEntries(HOUSE_SIDES.map((side) => [side, negated(entry[side])]))
 }

@@ -5,14 +5,7 @@ import { type Item, toItem } from '../../table/attributes.ts'
 import { inflateText } from '../../table/deflated-text.ts'
 import type { Key } from '../../table/keys.ts'
 import { textOf } from '../../table/text-of.ts'
-import {
-  compare,
-  type Difference,
-  digestOf,
-  missingRow,
-  toValue,
-  unknownName,
-} from '../../verdict/difference.ts'
+import { compare, digestOf, missingRow, toValue, unknownName } from '../../verdict/difference.ts'
 
 /**
  * Texts of which a difference shows the digest, so that an acceptance covers no other text. A short
@@ -29,7 +22,7 @@ export function rowDifferences(
   id: string,
   derived: object,
   stored: object | undefined,
-): readonly Difference[] {
+) {
   if (stored === undefined) return missingRow(kind, id)
   const [expected, found] = [flattened(derived), flattened(stored)]
   return differing(expected, found).flatMap((name) => {
@@ -50,7 +43,7 @@ export function keyedDifferences(
   id: string,
   made: { readonly key: Key; readonly row: object },
   stored: Item,
-): readonly Difference[] {
+) {
   const { pk, sk } = made.key
   const ownKey = `${String(stored['pk'])} ${String(stored['sk'])}`
   return [
@@ -65,7 +58,7 @@ export function recordedDifferences(
   recorded: ReadonlyMap<string, object>,
   rows: ReadonlyMap<string, Item | undefined>,
   found: Iterable<string> = rows.keys(),
-): readonly Difference[] {
+) {
   return [
     ...[...recorded].flatMap(([id, row]) => rowDifferences(kind, id, row, rows.get(id))),
     ...[...new Set(found).difference(recorded)].flatMap((id) =>
@@ -74,7 +67,7 @@ export function recordedDifferences(
   ]
 }
 
-export function ttlOf({ ttl }: Item): { readonly ttl: number | undefined } {
+export function ttlOf({ ttl }: Item) {
   return { ttl: ifValid(v.number(), ttl) }
 }
 
@@ -120,7 +113,7 @@ const NAMES = new Set(
   type unproven_minor until url used_at version voided_open work written_off_minor`.split(/\s+/),
 )
 
-export function isKnownName(name: string): boolean {
+export function isKnownName(name: string) {
   return NAMES.has(name)
 }
 

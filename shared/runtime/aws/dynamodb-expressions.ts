@@ -46,7 +46,7 @@ export function conditionExpression(condition: Condition, p: Placeholders): stri
   return `${FUNCTIONS[condition.test]}(${p.name(condition.field)})`
 }
 
-export function updateExpression(changes: Changes, p: Placeholders): string {
+export function updateExpression(changes: Changes, p: Placeholders) {
   const assignments = [
     ...definedFields(changes.set).map(([field, value]) => `${p.name(field)} = ${p.value(value)}`),
     ...definedFields(changes.setIfAbsent).map(
@@ -71,7 +71,7 @@ function definedFields(fields: Readonly<Record<string, unknown>> | undefined) {
   return Object.entries(fields ?? {}).filter(([, value]) => value !== undefined)
 }
 
-export function keyExpression({ index, partition, range }: QueryInput, p: Placeholders): string {
+export function keyExpression({ index, partition, range }: QueryInput, p: Placeholders) {
   const key = keyAttributes(index)
   const terms = key.partition.map(
     (attribute, at) => `${p.name(attribute)} = ${p.value(partition[at])}`,

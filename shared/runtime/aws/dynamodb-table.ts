@@ -184,7 +184,7 @@ function toTransactItem(TableName: string, step: Step): TransactItem {
 }
 
 /** A caller that may not read the item gets no item, after a success or a refusal. */
-function returnsNothing(step: Step): boolean {
+function returnsNothing(step: Step) {
   return 'returnsNothing' in step
 }
 
@@ -226,7 +226,7 @@ async function sendTransaction(
   client: DynamoDBDocumentClient,
   TransactItems: TransactItem[],
   wait: (ms: number) => Promise<unknown>,
-): Promise<void> {
+) {
   const ClientRequestToken = randomUUID()
   for (let tries = 1; ; tries++) {
     try {
@@ -240,7 +240,7 @@ async function sendTransaction(
   }
 }
 
-export function isContention(error: unknown): boolean {
+export function isContention(error: unknown) {
   return (
     error instanceof TransactionConflictException ||
     (error instanceof TransactionCanceledException &&
@@ -262,7 +262,7 @@ function isRetryable({ Code }: CancellationReason) {
 }
 
 /** Four tries by default. Counts the units of a request's calls if the request does. */
-export function dynamoDbClient(config: DynamoDBClientConfig = {}): DynamoDBClient {
+export function dynamoDbClient(config: DynamoDBClientConfig = {}) {
   const options = { maxAttempts: 4, requestHandler: AWS_HTTP_OPTIONS, ...config }
   const client = withoutLog(new DynamoDBClient(options))
   client.middlewareStack.add((next) => async (args) => {

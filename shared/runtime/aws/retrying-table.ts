@@ -97,12 +97,12 @@ export function retryingTable(requests: TableRequests, means: Means): Table {
 }
 
 /** An item with a past `ttl` counts as deleted, because DynamoDB deletes it up to days later. */
-function unlessExpired({ now }: Means, item: Item | undefined): Item | undefined {
+function unlessExpired({ now }: Means, item: Item | undefined) {
   const ttl = item?.['ttl'] ?? undefined
   return ttl !== undefined && Number(ttl) * SECOND_MS <= epochMs(now()) ? undefined : item
 }
 
-function withTtl(fields: readonly string[]): readonly string[] {
+function withTtl(fields: readonly string[]) {
   return [...new Set([...fields, 'ttl'])]
 }
 
@@ -139,7 +139,7 @@ async function retryContention<Result>(
   requests: TableRequests,
   { log, sleep, random }: Means,
   attempt: () => Promise<Result>,
-): Promise<Result> {
+) {
   for (let tries = 1; ; tries++) {
     try {
       const result = await attempt()

@@ -12,19 +12,19 @@ export const ROUTE_PROBE = { [MARK]: 'route' }
 
 export const PROVEN = { [MARK]: 'proven' }
 
-export function isProbe(event: unknown): boolean {
+export function isProbe(event: unknown) {
   return markOf(event) === PROBE[MARK]
 }
 
-function markOf(event: unknown): unknown {
+function markOf(event: unknown) {
   return typeof event === 'object' && event !== null && MARK in event ? event[MARK] : undefined
 }
 
-export function isRouteProbe(event: unknown): boolean {
+export function isRouteProbe(event: unknown) {
   return markOf(event) === ROUTE_PROBE[MARK]
 }
 
-export function isProven(answer: unknown): boolean {
+export function isProven(answer: unknown) {
   return markOf(answer) === PROVEN[MARK]
 }
 
@@ -32,11 +32,11 @@ export function isProven(answer: unknown): boolean {
  * Only the prover names a version: requests, queues and schedules invoke the alias or the function,
  * and operators invoke the function.
  */
-export function namesVersion({ invokedFunctionArn }: Pick<Context, 'invokedFunctionArn'>): boolean {
+export function namesVersion({ invokedFunctionArn }: Pick<Context, 'invokedFunctionArn'>) {
   return /:(\d+|\$LATEST)$/.test(invokedFunctionArn)
 }
 
 /** A probe never gets further, also if its sender holds a valid key. */
-export function endProbe(event: unknown): void {
+export function endProbe(event: unknown) {
   if (isRouteProbe(event)) throw new GatewayError('auth', 'a probe ends here')
 }

@@ -28,7 +28,7 @@ const LAST_ROUND_MS = 120_000
 export async function proveVersions(
   means: Means,
   { asks, rounds }: { readonly asks: readonly Ask[]; readonly rounds: number },
-): Promise<readonly string[]> {
+) {
   const startMs = means.nowMs()
   let unproven = asks
   for (let round = 1; ; round++) {
@@ -57,10 +57,7 @@ const Unauthorized = v.object({
 
 const StatusReply = v.object({ statusCode: v.number() })
 
-async function problemOf(
-  { lambda, stage }: Means,
-  { target, route }: Ask,
-): Promise<string | undefined> {
+async function problemOf({ lambda, stage }: Means, { target, route }: Ask) {
   const Payload = Buffer.from(JSON.stringify(probeEvent(stage, route)))
   try {
     const { FunctionError: failure, Payload: answer } = await lambda.send(
@@ -79,7 +76,7 @@ async function problemOf(
 }
 
 /** With a route, the probe is an API Gateway request to that route with an unknown key. */
-export function probeEvent(stage: string, route: string | undefined): object {
+export function probeEvent(stage: string, route: string | undefined) {
   return route === undefined
     ? PROBE
     : {
@@ -95,7 +92,7 @@ export function probeEvent(stage: string, route: string | undefined): object {
 const NO_CLIENT = v.parse(ClientIdSchema, '00000000-0000-4000-8000-000000000000')
 
 /** Never issued: each API function looks the key up and answers 401. */
-export function unknownKey(stage: string): string {
+export function unknownKey(stage: string) {
   return apiKeyText(stage, NO_CLIENT, Buffer.alloc(KEY_RANDOM_BYTES))
 }
 
@@ -105,7 +102,7 @@ const Failure = v.object({
 })
 
 /** Lambda's error of a failed run names modules, variables and error classes, and no secrets. */
-function describeFailure(payload: unknown): string {
+function describeFailure(payload: unknown) {
   const failure = ifValid(Failure, payload)
   if (failure === undefined) return 'no reason was given'
   const { errorType, errorMessage } = failure

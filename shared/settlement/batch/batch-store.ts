@@ -8,10 +8,9 @@ import {
   findAnyHead,
   readAuditRecords,
 } from '../../operator/audit-record-store.ts'
-import type { Item } from '../../table/attributes.ts'
 import { batchKey, settlementKey } from '../../table/keys.ts'
 import { exists, isNew, put, type Step, update } from '../../table/step.ts'
-import { type Timestamp, TimestampSchema } from '../../time.ts'
+import { TimestampSchema } from '../../time.ts'
 import { type Settlement, SettlementSchema } from '../settlement.ts'
 import { type Batch, type BatchRow, BatchSchema, batchSubject, digestOf, isLive } from './batch.ts'
 
@@ -19,7 +18,7 @@ import { type Batch, type BatchRow, BatchSchema, batchSubject, digestOf, isLive 
  * What every decision about a batch is made from. Of a number that no batch has, and of a batch
  * whose row is lost or unreadable, the list is unknown.
  */
-export async function findBatch(deps: TableDeps, number: number): Promise<Batch> {
+export async function findBatch(deps: TableDeps, number: number) {
   const read = await readChain(deps, number)
   // A record that was written after the head was read looks like a break.
   const { records, isBroken, last } = read.isBroken ? await readChain(deps, number) : read
@@ -45,7 +44,7 @@ async function readChain(deps: TableDeps, number: number) {
 }
 
 /** Whether it is the list of which the record has the digest; an open batch has none. */
-export function isList(list: Batch['settlementIds'], digest: string | undefined): boolean {
+export function isList(list: Batch['settlementIds'], digest: string | undefined) {
   return digest === undefined || digestOf(list ?? []) === digest
 }
 
@@ -54,7 +53,7 @@ const OpenedRecord = v.object({
 })
 
 /** The batches that the register names, by number, and when they were opened. */
-export function openedBatches(records: readonly AuditRecord[]): ReadonlyMap<number, Timestamp> {
+export function openedBatches(records: readonly AuditRecord[]) {
   const opened = records.flatMap((record) => ifValid(OpenedRecord, record) ?? [])
   return new Map(opened.map(({ after }) => [after.batch, after.created_at]))
 }
@@ -87,10 +86,7 @@ export function stateIn(records: readonly AuditRecord[]) {
  * The settlements of a batch in the order of its lines, without unreadable and missing ones. The
  * digest of a ready batch shows that one is left out.
  */
-export async function settlementsIn(
-  deps: TableDeps,
-  batch: Pick<Batch, 'settlementIds'>,
-): Promise<readonly Settlement[]> {
+export async function settlementsIn(deps: TableDeps, batch: Pick<Batch, 'settlementIds'>) {
   const items = await settlementItemsIn(deps, batch)
   return items.flatMap((item) => ifValid(SettlementSchema, item) ?? [])
 }
@@ -99,7 +95,7 @@ export async function settlementsIn(
 export async function settlementItemsIn(
   deps: TableDeps,
   { settlementIds = [] }: Pick<Batch, 'settlementIds'>,
-): Promise<readonly Item[]> {
+) {
   const items = await deps.table.getMany([...new Set(settlementIds)].map(settlementKey))
   return items.filter((item) => item !== undefined)
 }
@@ -108,11 +104,7 @@ export async function settlementItemsIn(
  * The batch of a number if its file may have a line of the settlement. A batch whose list is
  * unknown may have each settlement that it claimed.
  */
-export async function batchOf(
-  deps: TableDeps,
-  settlement: Settlement,
-  number: number,
-): Promise<Batch | undefined> {
+export async function batchOf(deps: TableDeps, settlement: Settlement, number: number) {
   const batch = await findBatch(deps, number)
   const isIn = batch.settlementIds
     ? batch.settlementIds.includes(settlement.settlementId)
@@ -131,10 +123,7 @@ async function claimsOf(deps: TableDeps, { settlementId }: Settlement) {
 }
 
 /** The batch that claimed the settlement last, if it is live. */
-export async function liveBatchOf(
-  deps: TableDeps,
-  settlement: Settlement,
-): Promise<Batch | undefined> {
+export async function liveBatchOf(deps: TableDeps, settlement: Settlement) {
   const { batch: last } = settlement
   const batch = last === undefined ? undefined : await batchOf(deps, settlement, last)
   return batch && isLive(batch) ? batch : undefined
@@ -145,7 +134,7 @@ export async function otherLiveBatch(
   deps: TableDeps,
   settlement: Settlement,
   own: number | undefined,
-): Promise<Batch | undefined> {
+) {
   if (settlement.batch === undefined) return undefined
   for (const number of new Set([settlement.batch, ...(await claimsOf(deps, settlement))])) {
     const batch = number === own ? undefined : await batchOf(deps, settlement, number)

@@ -5,7 +5,7 @@ export function csv<Column extends string>(
   columns: readonly Column[],
   rows: readonly Readonly<Partial<Record<Column, Cell>>>[],
   isContinued = false,
-): string {
+) {
   const lines = rows.map((row) => columns.map((column) => cellOf(row[column])))
   return [...(isContinued ? [] : [columns]), ...lines]
     .map((cells) => `${cells.join(',')}\n`)
@@ -16,7 +16,7 @@ export function csv<Column extends string>(
  * Text is always quoted, so that it stays text. Numbers are no formulas, whatever their sign. A
  * null is an empty cell.
  */
-function cellOf(value: Cell): string {
+function cellOf(value: Cell) {
   if (value === undefined || value === null || value === '') return ''
   if (typeof value === 'number') return String(value)
   // A spreadsheet would run such text as a formula.

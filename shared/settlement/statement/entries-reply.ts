@@ -28,7 +28,7 @@ export function pageReply(
 }
 
 /** CSV is asked for by its name, and preferred no less than JSON (RFC 9110, section 12.5.1). */
-function asksForCsv(accept = ''): boolean {
+function asksForCsv(accept = '') {
   const preferences = new Map(accept.split(',').map(preferenceOf))
   const ofCsv = preferences.get('text/csv') ?? 0
   const ofJson = ['application/json', 'application/*', '*/*']

@@ -57,11 +57,11 @@ async function pageOf(
 }
 
 /** Of a re-credit, the settlement's sums have what it carries. */
-function toSettledDto(entry: Entry, settlementId: SettlementId): EntryDto {
+function toSettledDto(entry: Entry, settlementId: SettlementId) {
   return toEntryDto({ ...entry, ...settledFigures(entry), carried: undefined }, settlementId)
 }
 
-function toEntryDto(entry: Entry, settlementId: SettlementId | undefined): EntryDto {
+function toEntryDto(entry: Entry, settlementId: SettlementId | undefined) {
   return {
     id: entry.entryId,
     type: entry.type,

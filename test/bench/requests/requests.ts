@@ -154,7 +154,7 @@ async function books({ deps, caller, measure }: MeteredApi) {
     succeededPayment(caller, { paidAt: addMs(deps.now(), number), externalReference: REFERENCE }),
   )
   await storePosted(deps, paid)
-  deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
+  deps.clock.pass(2 * DAY_MS)
   const { settlementId } = await sweptNow(deps, caller)
   await measure('with its settlements', 1, 'getBalance', { query: { include: 'settlements' } })
   const query = { limit: String(MANY) }
@@ -163,7 +163,7 @@ async function books({ deps, caller, measure }: MeteredApi) {
   await measure('', 1, 'getSettlement', { id: settlementId })
   for (let day = 1; day < PAGE; day++) {
     await storePosted(deps, [succeededPayment(caller, { paidAt: deps.now() })])
-    deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
+    deps.clock.pass(2 * DAY_MS)
     await sweptNow(deps, caller)
   }
   const from = bookDay(paid[0]?.paidAt ?? deps.now())
@@ -222,7 +222,7 @@ async function webhooks({ memory, deps, caller, measure }: MeteredApi) {
     })
   await measure('with a hundred attempts', 1, 'getWebhookDelivery', { id })
   await measure('a hundred of such payments', 3, 'listEvents', { query: { limit: String(PAGE) } })
-  deps.clock.set(addMs(deps.now(), 30 * DAY_MS))
+  deps.clock.pass(30 * DAY_MS)
   await measure('the first of an old event of such a payment', 1, 'redeliverWebhook', { id })
   const [newest] = endpoints.slice(-1)
   if (!newest) throw new Error('there is no endpoint')

@@ -2,14 +2,12 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
-import { PaymentIdSchema, paymentIdForKey, subjectOfPayment } from '../../../shared/ids.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
+import { PaymentIdSchema, paymentIdForKey } from '../../../shared/ids.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
-import { eventKey, paymentKey, referenceKey } from '../../../shared/table/keys.ts'
+import { paymentKey, referenceKey } from '../../../shared/table/keys.ts'
 import { exists, put, update } from '../../../shared/table/step.ts'
-import { aRefund } from '../../support/money-rows.ts'
+import { bookRefund } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import {
   aCreating,
@@ -19,10 +17,18 @@ import {
   create,
   loseAnswer,
   payFirst,
+  succeededKey,
 } from '../../support/payment-builders.ts'
 import { wholeRow } from '../../support/recount/books.ts'
-import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
-import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { creditedPayment, notifyOf, paymentOf } from '../../support/synced-payment.ts'
+import { changeRow } from '../../support/tampering.ts'
+import {
+  beforeCommit,
+  beforeFirst,
+  interceptTable,
+  memoryDeps,
+  type TestDeps,
+} from '../../support/test-deps.ts'
 import { drainQueue } from '../../support/webhook-builders.ts'
 import { aPaidCustomer, CUSTOMER, erasedAnswer, FIELDS } from './paid-customer.ts'
 
@@ -53,8 +59,8 @@ describe('erase-customer', () => {
   it('fails at an unreadable event, which may name the customer, and erases the others of a reference', async () => {
     const { deps, client, payment, erase, storedPayment } = await aPaidCustomer()
     const { payment: other } = await creditedPayment(deps, client, FIELDS)
-    const key = eventKey(subjectOfPayment(payment.paymentId), 'payment.succeeded')
-    await deps.table.write(update(key, { set: { body: 'unreadable' } }, exists))
+    const key = succeededKey(payment)
+    await changeRow(deps, key, { set: { body: 'unreadable' } })
 
     expect(await erase()).toMatchObject({ status: 500 })
 
@@ -149,9 +155,7 @@ describe('erase-customer', () => {
         const die = () => {
           if (--requestsLeft <= 0) throw new Error('the process has died')
         }
-        const moving = beforeFirst(deps, 'transact', () =>
-          movePayment(deps, payment, aRefund(deps, 10_000)),
-        )
+        const moving = beforeCommit(deps, () => bookRefund(deps, payment, 10_000))
         const dying = interceptTable(moving, { [side]: die })
         const first = await erase(undefined, dying)
         await erase(payload)
@@ -172,10 +176,7 @@ describe('erase-customer', () => {
     const erase = (ownDeps: TestDeps, { paymentId } = creating) =>
       invokeAdmin(eraseCustomer, ownDeps, { operator: 'ayu', payment_id: paymentId })
 
-    const refusal = {
-      status: 422,
-      body: { message: expect.stringContaining('being created') as unknown },
-    }
+    const refusal = { status: 422, body: { message: expect.stringContaining('being created') } }
     expect(await erase(deps)).toMatchObject(refusal)
     deps.clock.advance(60)
     expect(await erase(deps)).toMatchObject({
@@ -187,9 +188,7 @@ describe('erase-customer', () => {
       { request: aRequest({ customer: CUSTOMER }), leaseUntil: undefined },
       deps,
     )
-    const overtaken = beforeFirst(deps, 'transact', () =>
-      create(deps, next.client, aRequest(), 'key-1'),
-    )
+    const overtaken = beforeCommit(deps, () => create(deps, next.client, aRequest(), 'key-1'))
     expect(await erase(overtaken, next.creating)).toMatchObject({ status: 409 })
   })
 
@@ -197,7 +196,7 @@ describe('erase-customer', () => {
     const { deps, payment, erase, storedPayment } = await aPaidCustomer()
     const dispute = { caseId: 'case-1', state: 'action_required' } as const
     const disputed = update(paymentKey(payment.paymentId), { set: { dispute } }, exists)
-    const told = beforeFirst(deps, 'transact', () => deps.table.write(disputed))
+    const told = beforeCommit(deps, () => deps.table.write(disputed))
 
     expect(await erase(undefined, told)).toMatchObject({ status: 409 })
     expect(await storedPayment()).toStrictEqual({ ...payment, dispute })
@@ -217,9 +216,9 @@ describe('erase-customer', () => {
   it('is not undone by a capture whose payment was read before it', async () => {
     const { deps, payment_id, eraseNow, texts } = await aLostCreate()
     const { providerPaymentId } = payFirst(deps)
-    const overtaken = beforeFirst(deps, 'transact', eraseNow)
+    const overtaken = beforeCommit(deps, eraseNow)
 
-    await applyProviderNews(overtaken, { providerPaymentId }, 'callback')
+    await notifyOf(overtaken, providerPaymentId)
 
     const payment = await findStoredPayment(deps, payment_id)
     expect(payment).toMatchObject({ status: 'succeeded', erasedAt: deps.now() })

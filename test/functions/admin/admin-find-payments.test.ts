@@ -2,12 +2,12 @@ import { describe, expect } from 'vitest'
 import { handler as findPayments } from '../../../functions/admin/find-payments.ts'
 import { minor } from '../../../shared/money.ts'
 import { writePointers } from '../../../shared/payment/creating-store.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
-import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, timestampOf } from '../../../shared/time.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient, create } from '../../support/payment-builders.ts'
+import { notifyOf } from '../../support/synced-payment.ts'
+import { changeRow } from '../../support/tampering.ts'
 import { recordTable, type TestDeps, testDeps, withRequests } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
@@ -48,7 +48,7 @@ it('find-payments by a provider id shows a payment and its suspense items', asyn
   deps.clock.advance(1)
   const payment = await aPendingPayment(deps, client)
   const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 1)
-  await applyProviderNews(deps, { providerPaymentId }, 'callback')
+  await notifyOf(deps, providerPaymentId)
 
   const suspense = [{ suspense_id: providerPaymentId, cause: 'wrong_amount', amount_minor: 1 }]
   const shown = {
@@ -119,7 +119,7 @@ describe('find-payments by destination', () => {
     const [paymentRequestId = ''] = deps.provider.requests.keys()
     const providerPaymentId = deps.provider.pay(paymentRequestId)
 
-    expect((await applyProviderNews(deps, { providerPaymentId }, 'callback')).kind).toBe('applied')
+    expect((await notifyOf(deps, providerPaymentId)).kind).toBe('applied')
     expect((await find(deps, { payment_destination: destination })).ids).toHaveLength(1)
   })
 
@@ -144,7 +144,7 @@ describe('find-payments by destination', () => {
     async (filter, { deps, destination }) => {
       const client = await aStoredClient(deps)
       const payment = await aPendingPayment(deps, client, { externalReference: 'order-1' })
-      await deps.table.write(update(paymentKey(payment.paymentId), { remove: ['entity'] }, exists))
+      await changeRow(deps, paymentKey(payment.paymentId), { remove: ['entity'] })
 
       const search = {
         client_id: client.clientId,

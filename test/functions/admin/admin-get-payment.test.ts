@@ -8,16 +8,19 @@ import { tellStory } from '../../../infra/operate/story/tell-story.ts'
 import { eventIdFor, type PaymentId, subjectOfPayment } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
-import { eventKey } from '../../../shared/table/keys.ts'
-import { exists, update } from '../../../shared/table/step.ts'
-import { aRefund } from '../../support/money-rows.ts'
+import { bookRefund } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
-import { aCreating, aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import {
+  aCreating,
+  aPendingPayment,
+  aStoredClient,
+  succeededKey,
+} from '../../support/payment-builders.ts'
 import { fail, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
+import { changeRow } from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
@@ -121,14 +124,14 @@ describe('get-payment', () => {
     const deps = memoryDeps()
     const { payment } = await creditedPayment(deps, await aStoredClient(deps))
     deps.clock.advance(1)
-    await movePayment(deps, payment, aRefund(deps, 10_000))
+    await bookRefund(deps, payment, 10_000)
 
     const shown = async () =>
       (await timelineOf(deps, payment)).timeline.events.map(({ event }) => event)
     expect(await shown()).toStrictEqual(['payment.succeeded', 'payment.reversed'])
 
-    const key = eventKey(subjectOfPayment(payment.paymentId), 'payment.succeeded')
-    await deps.table.write(update(key, { set: { body: 'unreadable' } }, exists))
+    const key = succeededKey(payment)
+    await changeRow(deps, key, { set: { body: 'unreadable' } })
     expect(await shown()).toStrictEqual(['payment.reversed'])
   })
 

@@ -106,7 +106,7 @@ describe('payout-answer --file (design section 15)', () => {
       ['manual_paid', 'TRX-1'],
       ['manual_paid', 'TRX-2'],
     ])
-    for (const { clientId } of batch.settlements) await expectBalanced(batch.deps, clientId)
+    for (const { clientId } of batch.settlements) await expectBalanced(batch.deps, { clientId })
   })
 
   it.each<[string, object, string]>([

@@ -7,15 +7,15 @@ import type { ClientId } from '../../../shared/ids.ts'
 import { approve } from '../../../shared/operator/approve.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { batchKey, clientKey } from '../../../shared/table/keys.ts'
-import { exists, update } from '../../../shared/table/step.ts'
 import { recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { BANK, fail, withoutFloor } from '../../support/settlement-builders.ts'
+import { changeRow } from '../../support/tampering.ts'
 import type { TableCall } from '../../support/test-deps.ts'
 import {
-  beforeFirst,
+  beforeCommit,
   interceptTable,
   type MemoryDeps,
   memoryDeps,
@@ -139,7 +139,7 @@ describe('payout-file (design section 15)', () => {
     await approve(deps, { action: 'mark-settlement-paid', payload, operator: APPROVER })
     let writes = 0
     const grown = interceptTable(deps, {
-      before: async ({ name }: TableCall) => {
+      before: async ({ name }) => {
         if (name !== 'transact' || ++writes !== write) return
         await adjustBalance(deps, { clientId }, 'correction', -100_000)
         if (write === 3) throw new Error('killed')
@@ -154,7 +154,7 @@ describe('payout-file (design section 15)', () => {
     ])
     const entered = `Settlement ${settlementId} entered payout batch 1 while its figures grew`
     expect(deps.published.filter(({ kind }) => kind === 'payout.changed')).toMatchObject([
-      { subject: settlementId, message: expect.stringContaining(entered) as unknown },
+      { subject: settlementId, message: expect.stringContaining(entered) },
     ])
     await cancel(deps, 1)
     expect((await fileOf(deps)).leftOut).toMatchObject([
@@ -164,9 +164,7 @@ describe('payout-file (design section 15)', () => {
 
   // Written are: the open batch, two claims at once, the ready batch.
   it.each(
-    [1, 2, 3, 4].flatMap((write) =>
-      (['before', 'after'] as const).map((when) => [when, write] as const),
-    ),
+    [1, 2, 3, 4].flatMap((write) => ['before', 'after'].map((when) => [when, write] as const)),
   )('is whole after a crash %s write %i, and claims nothing twice', async (when, write) => {
     const deps = memoryDeps()
     const ids = [await aWaitingSettlement(deps), await aWaitingSettlement(deps)].map(
@@ -192,7 +190,7 @@ describe('payout-file (design section 15)', () => {
     const deps = memoryDeps()
     const one = await aWaitingSettlement(deps)
     const other = await aWaitingSettlement(deps)
-    const raced = beforeFirst(deps, 'transact', async () => void (await fail(deps, one)))
+    const raced = beforeCommit(deps, () => fail(deps, one))
 
     expect(await fileOf(raced)).toMatchObject({
       batch: { number: 1, count: 1 },
@@ -204,7 +202,7 @@ describe('payout-file (design section 15)', () => {
   it('makes one batch for two operators at the same time', async () => {
     const deps = memoryDeps()
     const { settlementId } = await aWaitingSettlement(deps)
-    const overtaken = beforeFirst(deps, 'transact', async () => void (await askForFile(deps)))
+    const overtaken = beforeCommit(deps, () => askForFile(deps))
 
     expect(await askForFile(overtaken)).toMatchObject({
       status: 409,
@@ -241,7 +239,7 @@ describe('payout-file (design section 15)', () => {
     const deps = memoryDeps()
     await aWaitingSettlement(deps)
     await fileOf(deps)
-    await deps.table.write(update(batchKey(1), { set: { settlementIds: [] } }, exists))
+    await changeRow(deps, batchKey(1), { set: { settlementIds: [] } })
 
     expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 409 })
     expect(await auditWholeGateway(deps)).toMatchObject({
@@ -275,14 +273,12 @@ describe('payout-file (design section 15)', () => {
 
 type Change = (deps: MemoryDeps, clientId: ClientId) => Promise<unknown>
 
-function holdPayouts(deps: MemoryDeps, clientId: ClientId): Promise<unknown> {
-  return deps.table.write(
-    update(clientKey(clientId), { set: { payoutHold: 'police report' } }, exists),
-  )
+function holdPayouts(deps: MemoryDeps, clientId: ClientId) {
+  return changeRow(deps, clientKey(clientId), { set: { payoutHold: 'police report' } })
 }
 
-function disable(deps: MemoryDeps, clientId: ClientId): Promise<unknown> {
-  return deps.table.write(update(clientKey(clientId), { set: { enabled: false } }, exists))
+function disable(deps: MemoryDeps, clientId: ClientId) {
+  return changeRow(deps, clientKey(clientId), { set: { enabled: false } })
 }
 
 async function recordDifference(deps: MemoryDeps, clientId: ClientId) {

@@ -7,7 +7,6 @@ import { handler as updateClient } from '../../../functions/admin/update-client.
 import type { ClientId } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import { markClosed } from '../../../shared/settlement/settlement-store.ts'
-import { settlementKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, SECOND_MS } from '../../../shared/time.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
 import {
@@ -30,7 +29,7 @@ import {
   sweptNow,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
-import { alter } from '../../support/tampering.ts'
+import { alterSettlement } from '../../support/tampering.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 
 function listReply(deps: MemoryDeps, input: object) {
@@ -92,7 +91,7 @@ it.each<[object, string, RegExp]>([
 ])('list-settlements refuses %j with a reason', async (input, field, reason) => {
   const { status, body } = await listReply(memoryDeps(), { status: 'recorded', ...input })
 
-  const field_errors = { [field]: [expect.stringMatching(reason) as unknown] }
+  const field_errors = { [field]: [expect.stringMatching(reason)] }
   expect([status, body]).toMatchObject([422, { code: 'validation', field_errors }])
 })
 
@@ -154,7 +153,7 @@ describe('list-settlements by status and days', () => {
       clientId: await aClient(deps),
       status: 'failed',
     })
-    await alter(deps, settlementKey(foreign.settlementId), { owner: client_id })
+    await alterSettlement(deps, foreign, { owner: client_id })
     deps.clock.advance((60 * DAY_MS) / 1_000)
     const search = { status: 'failed', from: DAY, per_page: 2 }
     const shown = { data: [{ id: oldId }], unreadable_ids: [foreign.settlementId] }
@@ -228,7 +227,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     const after = { status: 'recorded', net_minor: 95_900, client_id: client.clientId }
     const record = { operator: OPERATOR, action: 'trigger-settlement', before: undefined, after }
     expect(await auditRecordsOf(deps, settlement?.settlementId ?? '')).toStrictEqual([record])
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it('is refused at the floor with the eligible, the open and the required amount, and in a closed stage', async () => {
@@ -254,7 +253,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     expect(await invokeAdmin(trigger, closed, input)).toMatchObject({
       body: { message: 'the stage is closed' },
     })
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it('continues while more payments are overdue than one run posts', async () => {
@@ -286,7 +285,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     const secondSettlement = await settlement()
 
     const steps = /^no bank details: .*update-client.*mark-settlement-failed.*recredit-settlement/
-    const warning: unknown = expect.stringMatching(steps)
+    const warning = expect.stringMatching(steps)
     expect(withoutBank).toMatchObject({ warning })
     expect(listed).toMatchObject({ body: { data: [{ id: withoutBank?.id, warning }] } })
     const withoutWarning = { status: 200, body: { warning: null } }

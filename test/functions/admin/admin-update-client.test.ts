@@ -5,7 +5,7 @@ import type { Client } from '../../../shared/client/client.ts'
 import { requireClient } from '../../../shared/client/client-store.ts'
 import { addMs } from '../../../shared/time.ts'
 import { invokeAdmin, TYPED_BANK, withClient } from '../../support/operator-actions.ts'
-import { beforeFirst, failingOn, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, failingOn, type TestDeps } from '../../support/test-deps.ts'
 
 async function aMerchant(fields?: Partial<Client>) {
   const world = await withClient({}, fields)
@@ -73,7 +73,7 @@ describe('update-client (design section 7)', () => {
 
   it('changes a client on top of what another operator has changed meanwhile', async () => {
     const { deps, change, show } = await aMerchant()
-    const overtaken = beforeFirst(deps, 'transact', () => change({ rate_limit_per_second: 8 }))
+    const overtaken = beforeCommit(deps, () => change({ rate_limit_per_second: 8 }))
 
     expect(await change({ name: 'Other' }, overtaken)).toMatchObject({ status: 200 })
 
@@ -105,7 +105,7 @@ describe('update-client (design section 7)', () => {
       bank_is_change: true,
     })
     const expected = `^Request [^ ]* changes the bank details of client ${client.clientId}\\..*…6789" to "BNI …7766", as operator "budi"`
-    const message: unknown = expect.stringMatching(new RegExp(expected))
+    const message = expect.stringMatching(new RegExp(expected))
     expect(deps.published).toMatchObject([
       { kind: 'client.bank_changed', subject: client.clientId, message },
     ])
@@ -128,7 +128,7 @@ describe('update-client (design section 7)', () => {
     const { deps, change } = await aMerchant({})
     await change({ bank: TYPED_BANK })
     const other = { ...OTHER_BANK, bank_name: 'CIMB' }
-    const overtaken = beforeFirst(deps, 'transact', () => change({ bank: other }))
+    const overtaken = beforeCommit(deps, () => change({ bank: other }))
 
     await change({ bank: OTHER_BANK }, overtaken)
 

@@ -35,7 +35,7 @@ async function anErasedCustomer() {
 }
 
 /** An eventually consistent read of the event shows it as it was before the erasure. */
-function withStaleReads(deps: TestDeps, stale: object | undefined): TestDeps {
+function withStaleReads(deps: TestDeps, stale: object | undefined) {
   const { requests, memory } = deps
   const get: typeof requests.get = async (key, some) =>
     key.pk.startsWith('EVENT#') && some?.consistent === false

@@ -3,8 +3,7 @@
  * comes between the reads and the write of the erasure, or the other way round.
  */
 import { assert, describe, expect, it } from 'vitest'
-import { listEventsOf } from '../../../shared/event/read-events.ts'
-import { referenceOf, subjectOfPayment } from '../../../shared/ids.ts'
+import { referenceOf } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import { holdMoney } from '../../../shared/payment/held-money.ts'
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
@@ -13,23 +12,23 @@ import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts
 import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { deflateText } from '../../../shared/table/deflated-text.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
-import { exists, remove, update } from '../../../shared/table/step.ts'
-import { aRefund } from '../../support/money-rows.ts'
-import { beforeFirst } from '../../support/test-deps.ts'
+import { exists, remove } from '../../../shared/table/step.ts'
+import { aRefund, bookRefund } from '../../support/money-rows.ts'
+import { eventsOf, succeededKey } from '../../support/payment-builders.ts'
+import { changeRow } from '../../support/tampering.ts'
+import { beforeCommit, beforeFirst } from '../../support/test-deps.ts'
 import { aPaidCustomer, erasedAnswer } from './paid-customer.ts'
 
 describe('during an erasure', () => {
   it('answers a conflict when money moves at the same time; a repeat also erases the new event', async () => {
     const { deps, payment, erase, bodies, storedPayment } = await aPaidCustomer()
-    const overtaken = beforeFirst(deps, 'transact', () =>
-      movePayment(deps, payment, aRefund(deps, 10_000)),
-    )
+    const overtaken = beforeCommit(deps, () => bookRefund(deps, payment, 10_000))
 
     expect(await erase(undefined, overtaken)).toMatchObject({ status: 409 })
     expect(await storedPayment()).toHaveProperty('customer')
     expect(await erase()).toMatchObject(erasedAnswer(payment, 1))
 
-    await movePayment(deps, await storedPayment(), aRefund(deps, 5_000))
+    await bookRefund(deps, await storedPayment(), 5_000)
     expect(await bodies()).toHaveLength(3)
     expect((await bodies()).join('')).not.toContain('sari@shop')
   })
@@ -38,7 +37,7 @@ describe('during an erasure', () => {
     const { deps, payment, erase, bodies } = await aPaidCustomer()
     const capture = { providerPaymentId: 'py-second', capturedMinor: minor(5_000) }
     const item = heldMoney({ capture, cause: 'second_capture', payment, now: deps.now() })
-    const overtaken = beforeFirst(deps, 'transact', () => holdMoney(deps, item))
+    const overtaken = beforeCommit(deps, () => holdMoney(deps, item))
 
     expect(await erase(undefined, overtaken)).toMatchObject({ status: 409 })
     expect(await erase()).toMatchObject(erasedAnswer(payment, 1))
@@ -61,17 +60,17 @@ describe('during an erasure', () => {
         parse: parseCallback,
       })
     await tell('action_required', 'mi-first')
-    const overtaken = beforeFirst(deps, 'transact', () => tell('under_review', 'mi-second'))
+    const overtaken = beforeCommit(deps, () => tell('under_review', 'mi-second'))
 
     expect(await erase(undefined, overtaken)).toMatchObject(erasedAnswer(payment, 3))
     expect((await bodies()).join('')).not.toContain('sari@shop')
 
     // A run that died between the payment and this event is repeated by the reference too.
-    const [event] = (await listEventsOf(deps, subjectOfPayment(payment.paymentId))).slice(-1)
+    const [event] = (await eventsOf(deps, payment)).slice(-1)
     assert(event)
     const named = event.body.replace('"data":{', '"data":{"customer":{"name":"Sari"},')
     const key = eventKey(event.subject, event.name)
-    await deps.table.write(update(key, { set: { body: deflateText(named) } }, exists))
+    await changeRow(deps, key, { set: { body: deflateText(named) } })
     const byReference = { client_id: client.clientId, external_reference: 'order-17' }
     expect(await erase(byReference)).toMatchObject({
       status: 200,
@@ -82,7 +81,7 @@ describe('during an erasure', () => {
 
   it('makes a concurrent movement read the payment again', async () => {
     const { deps, payment, erase, bodies } = await aPaidCustomer()
-    const overtaken = beforeFirst(deps, 'transact', () => erase())
+    const overtaken = beforeCommit(deps, () => erase())
 
     await movePayment(overtaken, payment, aRefund(deps, 10_000))
 
@@ -92,7 +91,7 @@ describe('during an erasure', () => {
 
   it('does not restore an event that expires at the same time', async () => {
     const { deps, payment, erase, bodies } = await aPaidCustomer()
-    const key = eventKey(subjectOfPayment(payment.paymentId), 'payment.succeeded')
+    const key = succeededKey(payment)
     const overtaken = beforeFirst(deps, 'update', () => deps.table.write(remove(key, exists)))
 
     expect(await erase(undefined, overtaken)).toMatchObject(erasedAnswer(payment, 0))

@@ -1,9 +1,7 @@
 import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
-import { listEventsOf } from '../../../shared/event/read-events.ts'
-import { subjectOfPayment } from '../../../shared/ids.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
+import { aStoredClient, eventsOf } from '../../support/payment-builders.ts'
 import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
@@ -19,8 +17,7 @@ export async function aPaidCustomer(endpoints = 0) {
     ownDeps: TestDeps = deps,
   ) => invokeAdmin(eraseCustomer, ownDeps, { operator: 'ayu', ...payload })
   const storedPayment = () => paymentOf(deps, paid)
-  const bodies = async () =>
-    (await listEventsOf(deps, subjectOfPayment(paid.payment.paymentId))).map((event) => event?.body)
+  const bodies = async () => (await eventsOf(deps, paid.payment)).map((event) => event?.body)
   const records = () => auditRecordsOf(deps, paid.payment.paymentId)
   return { deps, client, payment: paid.payment, erase, storedPayment, bodies, records }
 }

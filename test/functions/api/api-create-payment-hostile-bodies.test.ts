@@ -24,7 +24,7 @@ function invalid(what: string) {
 const METADATA_SURROGATE = 'metadata is not JSON-serialisable: a string has a lone surrogate'
 const EXPIRY = 'expires_in_seconds'
 
-const HOSTILE: readonly (readonly [what: string, body: string | Buffer, message: string])[] = [
+const HOSTILE = [
   ['no bytes', '', invalid('the body is empty')],
   ['null', 'null', invalid('expected an object')],
   ['a byte order mark', `\ufeff${VALID}`, invalid('not well-formed JSON')],
@@ -95,11 +95,7 @@ const HOSTILE: readonly (readonly [what: string, body: string | Buffer, message:
     const { [outer]: _, ...others } = aPaymentBody()
     const value = inner === undefined ? '"a\\ud800"' : `{"${inner}":"\\udfff"}`
     const body = `{"${outer}":${value},${JSON.stringify(others).slice(1)}`
-    return [
-      `a lone surrogate in ${field}`,
-      body,
-      invalid(`${field}: must be well-formed Unicode`),
-    ] as const
+    return [`a lone surrogate in ${field}`, body, invalid(`${field}: must be well-formed Unicode`)]
   }),
 ]
 

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { handler as getPayment } from '../../../functions/admin/get-payment.ts'
 import { PaymentIdSchema, subjectOfPayment } from '../../../shared/ids.ts'
 import { parseOwnJson } from '../../../shared/json.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { inflateText } from '../../../shared/table/deflated-text.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
 import { API, type ApiClient, anApi, aPaymentBody, call } from '../../support/api-event.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { ledgerView } from '../../support/payment-builders.ts'
+import { notifyOf } from '../../support/synced-payment.ts'
 import { beforeFirst, type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const OVO = { method: 'ewallet', channel_code: 'OVO', customer: { phone: '+6281234567890' } }
@@ -55,7 +55,7 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
       created_at: '2026-11-20T04:00:00.000Z',
       expires_at: '2026-11-20T05:00:00.000Z',
     })
-    expect(await ledgerView(deps, caller.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    expect(await ledgerView(deps, caller)).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
   it.each([
@@ -230,7 +230,7 @@ describe('metadata (spec 2.1: returned unchanged; design section 5: digit for di
     const listed = await ask('listPayments')
     const [request] = deps.provider.requests.values()
     const providerPaymentId = deps.provider.pay(request?.paymentRequestId ?? '')
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    await notifyOf(deps, providerPaymentId)
     const paid = await ask('getPayment', { id })
     const events = await ask('listEvents')
     const second = await createWith(deps, caller, metadata, 'other')

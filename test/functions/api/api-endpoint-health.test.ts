@@ -1,14 +1,13 @@
 import { describe, expect } from 'vitest'
 import { addMs } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
-import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { API, anApi, call } from '../../support/api-event.ts'
 import { recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import {
   ABANDONED,
+  deliver,
   FAILED,
-  messageFor,
   storedDelivery,
   storedEndpoint,
 } from '../../support/webhook-builders.ts'
@@ -17,7 +16,7 @@ const it = testWith(
   async () => {
     const { deps, caller } = await anApi({}, testDeps())
     const endpoint = await storedEndpoint(deps, { clientId: caller.clientId })
-    const health = async (own: TestDeps = deps) => {
+    const health = async (own = deps) => {
       const { body } = await call(own, API.listWebhookEndpoints, { caller })
       const [first = {}] = body['data'] as readonly Readonly<Record<string, unknown>>[]
       return [first['last_answered_at'], first['waiting']]
@@ -33,7 +32,7 @@ async function attempt(deps: TestDeps, delivery: Delivery, httpStatus: number) {
   deps.answerWebhooks(async () =>
     httpStatus === 200 ? { httpStatus, responseBody: 'ok', durationMs: 12 } : FAILED,
   )
-  await deliverWebhook(deps, messageFor(delivery))
+  await deliver(deps, delivery)
 }
 
 describe('the health of an endpoint in GET /v1/webhook_endpoints', () => {

@@ -154,30 +154,27 @@ it.each([
     403,
     { message: 'requests must go to the public address of this API', code: 'forbidden' },
   ],
-] as const)(
-  'a stage of %j refuses every request before it reads or writes',
-  async (stage, status, body) => {
-    for (const endpoint of [...Object.values(API), CALLBACK, UNKNOWN_PATH]) {
-      const { deps, calls } = recordTable(testDeps({ stage: { ...testDeps().stage, ...stage } }))
-      deps.secretValues.set(originSecretName('test'), JSON.stringify({ current: 'c'.repeat(64) }))
+])('a stage of %j refuses every request before it reads or writes', async (stage, status, body) => {
+  for (const endpoint of [...Object.values(API), CALLBACK, UNKNOWN_PATH]) {
+    const { deps, calls } = recordTable(testDeps({ stage: { ...testDeps().stage, ...stage } }))
+    deps.secretValues.set(originSecretName('test'), JSON.stringify({ current: 'c'.repeat(64) }))
 
-      const answer = await call(deps, endpoint, {
-        ...hopeless,
-        caller: { authorization: 'Bearer sk_test_x' },
-      })
+    const answer = await call(deps, endpoint, {
+      ...hopeless,
+      caller: { authorization: 'Bearer sk_test_x' },
+    })
 
-      expect([endpoint.route, answer.status, answer.body]).toStrictEqual([
-        endpoint.route,
-        status,
-        body,
-      ])
-      expect([calls, deps.lines.map(({ fields }) => fields)]).toMatchObject([
-        [],
-        [{ status, code: body.code }],
-      ])
-    }
-  },
-)
+    expect([endpoint.route, answer.status, answer.body]).toStrictEqual([
+      endpoint.route,
+      status,
+      body,
+    ])
+    expect([calls, deps.lines.map(({ fields }) => fields)]).toMatchObject([
+      [],
+      [{ status, code: body.code }],
+    ])
+  }
+})
 
 it('every response has exactly the four headers of the envelope, and strict-transport-security if the stage has a domain', async () => {
   for (const hasDomain of [false, true]) {

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { paymentIdForKey, SettlementIdSchema } from '../../../shared/ids.ts'
-import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findPayment, findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { toItem } from '../../../shared/table/attributes.ts'
 import {
@@ -14,6 +13,7 @@ import {
   call,
 } from '../../support/api-event.ts'
 import { storedSettlement } from '../../support/settlement-builders.ts'
+import { expire } from '../../support/synced-payment.ts'
 import { putRaw } from '../../support/tampering.ts'
 import { recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { ABANDONED, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
@@ -28,16 +28,13 @@ async function aPayment(deps: TestDeps, caller: ApiClient) {
 
 async function aClosedPayment(deps: TestDeps, caller: ApiClient) {
   const id = await aPayment(deps, caller)
-  await closePayment(deps, await findPayment(deps, caller.clientId, id), {
-    status: 'expired',
-    source: 'due_work',
-  })
+  await expire(deps, await findPayment(deps, caller.clientId, id))
   return id
 }
 
 /** A payment whose create died, so that only its claim exists. */
 async function aCreatingPayment(deps: TestDeps, caller: ApiClient) {
-  deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
+  deps.provider.answer('createRequest', { kind: 'unknown', reason: 'timeout' })
   await call(deps, API.createPayment, {
     caller,
     body: aPaymentBody(),

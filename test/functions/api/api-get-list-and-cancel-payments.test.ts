@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { listEventsOf } from '../../../shared/event/read-events.ts'
-import { subjectOfPayment } from '../../../shared/ids.ts'
 import { writePointers } from '../../../shared/payment/creating-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
@@ -8,11 +6,17 @@ import { findPayment } from '../../../shared/payment/payment-store.ts'
 import type { CancelAnswer } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paymentKey, referencePk } from '../../../shared/table/keys.ts'
-import { exists, update } from '../../../shared/table/step.ts'
 import { addMs } from '../../../shared/time.ts'
 import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
 import { storeOpen, succeededPayment } from '../../support/paid-builders.ts'
-import { aPendingPayment, ledgerView, paidWhileCreating } from '../../support/payment-builders.ts'
+import {
+  aPendingPayment,
+  eventsOf,
+  ledgerView,
+  paidWhileCreating,
+} from '../../support/payment-builders.ts'
+import { expire, notifyOf } from '../../support/synced-payment.ts'
+import { changeRow } from '../../support/tampering.ts'
 import {
   memoryDeps,
   queriesIn,
@@ -54,15 +58,15 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
     expect([answer.status, answer.body]).toStrictEqual([200, { ...body, status: 'cancelled' }])
     expect((await ask('getPayment', { id })).text).toBe(answer.text)
     expect(deps.provider.requests.get(requestId)?.status).toBe('cancelled')
-    expect(await ledgerView(deps, caller.clientId)).toStrictEqual({ pendingMinor: 0, cancelled: 1 })
-    expect(await listEventsOf(deps, subjectOfPayment(payment.paymentId))).toStrictEqual([])
+    expect(await ledgerView(deps, caller)).toStrictEqual({ pendingMinor: 0, cancelled: 1 })
+    expect(await eventsOf(deps, payment)).toStrictEqual([])
   })
 
   it.each(['', '{}', 'nonsense', '['.repeat(60_000)])(
     'cancels a payment that the provider cannot cancel, for the body %.10s',
     async (sent) => {
       const { deps, ask, id } = await aCallerWithPayment()
-      deps.provider.script('cancelRequest', async () => ({ kind: 'not_cancellable' }))
+      deps.provider.answer('cancelRequest', { kind: 'not_cancellable' })
 
       const cancelled = { status: 200, body: { status: 'cancelled' } }
       expect(await ask('cancelPayment', { id, body: sent })).toMatchObject(cancelled)
@@ -97,10 +101,7 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
       'payment cannot be cancelled in status=succeeded',
     ])
     expect((await ask('getPayment', { id })).body['status']).toBe('succeeded')
-    expect(await ledgerView(deps, caller.clientId)).toStrictEqual({
-      pendingMinor: 95_900,
-      succeeded: 1,
-    })
+    expect(await ledgerView(deps, caller)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
   })
 
   it.each<readonly [CancelAnswer, string]>([
@@ -112,11 +113,11 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
     'answers the provider’s %j by 502 with code %s; the payment is unchanged and can be cancelled again',
     async (upstream, code) => {
       const { deps, ask, id, body } = await aCallerWithPayment()
-      deps.provider.script('cancelRequest', async () => upstream)
+      deps.provider.answer('cancelRequest', upstream)
 
       const answer = await ask('cancelPayment', { id })
 
-      const refusal = { message: expect.stringContaining('unchanged') as unknown, code }
+      const refusal = { message: expect.stringContaining('unchanged'), code }
       expect([answer.status, answer.body]).toStrictEqual([502, refusal])
       expect((await ask('getPayment', { id })).body).toStrictEqual(body)
       const finding = await findSuspense(deps, `${id}#not_found_upstream`)
@@ -177,7 +178,7 @@ it('GET /v1/payments?status=… (spec 4.2) lists and counts the payments of that
   const { deps, caller, ask, create } = await aMerchant()
   const [expired, pending] = [String((await create())['id']), String((await create())['id'])]
   const payment = await findPayment(deps, caller.clientId, expired)
-  await closePayment(deps, payment, { status: 'expired', source: 'due_work' })
+  await expire(deps, payment)
   const listed = async (status: string) => (await ask('listPayments', { query: { status } })).body
 
   const pagination = { ...page, total: 1, total_pages: 1 }
@@ -222,10 +223,7 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     const ids = []
     for (let number = 0; number < 4; number++) ids.push(String((await create())['id']))
     for (const id of ids.slice(1, 3))
-      await closePayment(deps, await findPayment(deps, caller.clientId, id), {
-        status: 'expired',
-        source: 'due_work',
-      })
+      await expire(deps, await findPayment(deps, caller.clientId, id))
 
     const { body } = await list({ status: 'expired', per_page: '1', page: '2' })
 
@@ -242,7 +240,7 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     // The lease of the create has expired, so the customer's payment is credited without its
     // answer.
     deps.clock.advance(60)
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    await notifyOf(deps, providerPaymentId)
     answer.resolve()
     const { payment } = await creating
 
@@ -270,7 +268,7 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     for (const query of [undefined, { status: 'pending' }])
       expect((await stranger.list(query)).body).toStrictEqual(NONE)
     const set = { owner: stranger.caller.clientId }
-    await deps.table.write(update(paymentKey(foreign.paymentId), { set }, exists))
+    await changeRow(deps, paymentKey(foreign.paymentId), { set })
     expect((await stranger.list()).body).toStrictEqual(NONE)
   })
 

@@ -12,7 +12,7 @@ async function aMerchant(deps = testDeps()) {
   const create = (key?: string, body: unknown = aPaymentBody()) =>
     ask('createPayment', { body, headers: key === undefined ? {} : { 'Idempotency-Key': key } })
   const list = (query: Readonly<Record<string, string>>) => ask('listPayments', { query })
-  return { deps, caller, create, list, ledger: () => ledgerView(deps, caller.clientId) }
+  return { deps, caller, create, list, ledger: () => ledgerView(deps, caller) }
 }
 
 const REPLAYED = { 'idempotency-replayed': 'true' }
@@ -53,7 +53,7 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
     'goes on from the stored request after an unknown outcome, and says so: %j',
     async (body) => {
       const { deps, create, list } = await aMerchant()
-      deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
+      deps.provider.answer('createRequest', { kind: 'unknown', reason: 'timeout' })
       await create('order-1')
       deps.provider.heal('createRequest')
 
@@ -78,7 +78,7 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
     async (...answers) => {
       const { deps, create, ledger } = await aMerchant()
       for (const answer of answers) {
-        deps.provider.script('createRequest', async () => answer)
+        deps.provider.answer('createRequest', answer)
         await create('order-1')
       }
       deps.provider.heal('createRequest')
@@ -183,7 +183,7 @@ describe('GET /v1/payments?idempotency_key=… (design section 8)', () => {
     const { deps, create, list } = await aMerchant()
     const otherMerchant = await aMerchant(deps)
     await otherMerchant.create('theirs')
-    deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
+    deps.provider.answer('createRequest', { kind: 'unknown', reason: 'timeout' })
     await create('unanswered')
 
     const answers = []

@@ -66,10 +66,7 @@ it('the log (design section 4; style guide: ids only) has a line for every reque
   ])
     await create({ ...body, ...wrong })
   await create(JSON.stringify(body).slice(0, -1))
-  deps.provider.script('createRequest', async () => ({
-    kind: 'refused',
-    code: 'API_VALIDATION_ERROR',
-  }))
+  deps.provider.answer('createRequest', { kind: 'refused', code: 'API_VALIDATION_ERROR' })
   await create()
   deps.provider.script('createRequest', () => Promise.reject(error))
   await create()
@@ -142,7 +139,7 @@ it('wallets outside the table of channels share one metric, and their codes stay
   const lines: Readonly<Record<string, unknown>>[] = []
   const log = joiningLog((_, __, line) => void lines.push(line))
   const { deps, ask } = await anApi({}, testDeps({ log }))
-  deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'ANY' }))
+  deps.provider.answer('createRequest', { kind: 'refused', code: 'ANY' })
   const codes = ['DANA', 'MADE_UP_1', 'MADE_UP_2']
 
   for (const channel_code of codes)

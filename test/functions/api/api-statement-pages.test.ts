@@ -156,7 +156,7 @@ async function aSettledMonth() {
 
 const DAYS = { from: '2026-11-20', to: '2026-11-21' }
 
-function raised(sides: Total, by: number): Total {
+function raised(sides: Total, by: number) {
   const { grossMinor = 0, netMinor = 0, providerMinor = 0 } = sides
   return {
     ...sides,
@@ -235,7 +235,7 @@ describe('GET /v1/statement when its two sources differ', () => {
 
   it.each([
     ['balance', () => ({ balanceMinor: 1 })],
-    ['day', ({ position }: Kept) => ({ position: { ...position, day: 'x' } })],
+    ['day', ({ position }) => ({ position: { ...position, day: 'x' } })],
     ['last final day', () => ({ checked: { day: '2031-01-01', minor: 1 } })],
     ['final day of today', ({ to }: Kept) => ({ checked: { day: to, minor: 1 } })],
     ['first day', () => ({ from: '1971-01-01', position: { day: '1971-01-01' } })],

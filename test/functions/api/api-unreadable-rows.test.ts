@@ -16,7 +16,7 @@ import { exists, remove } from '../../../shared/table/step.ts'
 import { API, anApi } from '../../support/api-event.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
-import { aSettledClient, withoutSleep } from '../../support/settlement-builders.ts'
+import { aSettledClient } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
@@ -148,7 +148,7 @@ it.for([
 
     const shown = { listEvents: [event.eventId], listSettlements: [], listPayments: [paymentId] }
     expect(await listed(name)).toStrictEqual([200, shown[name]])
-    const differences = (await auditLedger(withoutSleep(deps), client.clientId)).differences
+    const differences = (await auditLedger(deps, client.clientId)).differences
     expect(differences.map(({ what }) => what)).not.toContain('part.rows')
   },
 )

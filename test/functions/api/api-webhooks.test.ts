@@ -6,7 +6,6 @@ import type { Delivery, DeliveryAttempt } from '../../../shared/webhook/delivery
 import { sendTestEvent } from '../../../shared/webhook/delivery/send-test-event.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { markDeleted } from '../../../shared/webhook/endpoint/endpoint-store.ts'
-import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { anApi } from '../../support/api-event.ts'
 import { auditRecordsOf } from '../../support/operator-actions.ts'
 import { memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
@@ -14,8 +13,8 @@ import { testWith } from '../../support/test-with.ts'
 import {
   ABANDONED,
   attemptOf,
+  deliver,
   FAILED,
-  messageFor,
   SKIPPED,
   storedDelivery,
   storedEndpoint,
@@ -78,7 +77,7 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
     const delivery = await storedDelivery(deps, endpoint, {}, event)
     const body = '\u0000<b>"ouch"</b>\uFFFD'.padEnd(1_024, '\u0001')
     deps.answerWebhooks(async () => ({ ...FAILED, responseBody: body }))
-    await deliverWebhook(deps, messageFor(delivery))
+    await deliver(deps, delivery)
 
     const answer = await ask('getWebhookDelivery', { id: delivery.deliveryId })
 
@@ -109,7 +108,7 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
     endpoint,
   }) => {
     const delivery = await sendTestEvent(deps, { ...endpoint, operator: 'sari' })
-    await deliverWebhook(deps, messageFor(delivery))
+    await deliver(deps, delivery)
 
     const { body } = await ask('getWebhookDelivery', { id: delivery.deliveryId })
 

@@ -1,8 +1,7 @@
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import type { ApiClient } from '../../support/api-event.ts'
-import { aRefund } from '../../support/money-rows.ts'
+import { bookRefund } from '../../support/money-rows.ts'
 import { anOpenPayment, aSucceededPayment, post } from '../../support/paid-builders.ts'
 import {
   aDayLater,
@@ -25,7 +24,7 @@ export async function* payoutHistory(deps: TestDeps, caller: ApiClient) {
   yield 'a posted payment'
   const open = await anOpenPayment(deps, caller, { notionalMinor: 50_000 })
   yield 'an open payment'
-  await movePayment(deps, open, aRefund(deps, 20_000))
+  await bookRefund(deps, open, 20_000)
   yield 'a refund of an open payment'
   const first = await sweptADayLater(deps, caller)
   yield 'a settlement'
@@ -42,7 +41,7 @@ export async function* payoutHistory(deps: TestDeps, caller: ApiClient) {
   await returnToBank(deps, second)
   yield 'a returned payout'
   const refunded = await aSucceededPayment(deps, caller, { notionalMinor: 80_000 })
-  await movePayment(deps, refunded, aRefund(deps, 30_000))
+  await bookRefund(deps, refunded, 30_000)
   yield 'a refund of a posted payment'
   await payOut(deps, await sweptADayLater(deps, caller))
   yield 'a payout of the returned money'

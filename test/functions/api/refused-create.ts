@@ -10,11 +10,7 @@ export async function refusedCreate(body: unknown, merchant = anApi()) {
   const { deps, caller, ask } = await merchant
   const answer = await ask('createPayment', { body, headers: { 'Idempotency-Key': KEY } })
   const stored = await findStoredPayment(deps, paymentIdForKey(caller.clientId, KEY))
-  const left = {
-    stored,
-    ledger: await ledgerView(deps, caller.clientId),
-    calls: deps.provider.calls,
-  }
+  const left = { stored, ledger: await ledgerView(deps, caller), calls: deps.provider.calls }
   expect(left).toStrictEqual({ stored: undefined, ledger: { pendingMinor: 0 }, calls: [] })
   expect([answer.status, answer.body['code']]).toStrictEqual([422, 'validation'])
   return answer.body

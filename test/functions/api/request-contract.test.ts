@@ -40,7 +40,7 @@ const API_KEYS = [
   'read_only',
   'used up',
   'valid',
-] as const
+]
 const IDEMPOTENCY_KEYS = ['absent', 'fresh', 'of a visible payment', 'too long'] as const
 
 type Case = {
@@ -69,7 +69,7 @@ function casesOf(name: Name, apiKey: Case['apiKey']): readonly Case[] {
   const { known, wrong } = QUERIES[name] ?? {}
   const queries = ['none', 'unknown', ...(known ? ['known'] : []), ...(wrong ? ['wrong'] : [])]
   const bodies = BODIES[name] ? ['none', 'no JSON', 'unknown field', 'valid'] : ['none']
-  const keys = name === 'createPayment' ? IDEMPOTENCY_KEYS : (['absent'] as const)
+  const keys = name === 'createPayment' ? IDEMPOTENCY_KEYS : ['absent']
   return keys.flatMap((key) =>
     queries.flatMap((query) => bodies.map((body) => ({ name, apiKey, key, query, body }) as Case)),
   )
@@ -102,7 +102,7 @@ async function aWorld(name: Name, apiKey: Case['apiKey']) {
   const limited = { ...deps, stage: { ...deps.stage, clientRateLimit: 1 } }
   const own = apiKey === 'used up' ? limited : deps
   let fresh = 0
-  const headersOf = ({ key }: Case): Record<string, string> => {
+  const headersOf = ({ key }: Case) => {
     const text = { absent: '', fresh: `fresh-${fresh++}`, 'too long': 'k'.repeat(256) }
     return key === 'of a visible payment' ? visible : { 'idempotency-key': text[key] }
   }

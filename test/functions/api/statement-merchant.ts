@@ -31,7 +31,7 @@ export async function aStatementMerchant() {
   return { own, deps, caller, ask, statement, pages }
 }
 
-export function totalOfLines(lines: readonly { readonly amount_minor: number }[]): number {
+export function totalOfLines(lines: readonly { readonly amount_minor: number }[]) {
   return lines.reduce((sum, { amount_minor }) => sum + amount_minor, 0)
 }
 

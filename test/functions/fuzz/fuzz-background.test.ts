@@ -143,7 +143,7 @@ it('a callback with a valid token has only the effect of the provider’s answer
       })
       const [paidNow, ledger] = [
         await findStoredPayment(deps, paid.paymentId),
-        await ledgerView(deps, client.clientId),
+        await ledgerView(deps, client),
       ]
       if (paidNow?.status === 'succeeded') {
         expect(paidNow.capture?.providerPaymentId).toBe(capture)

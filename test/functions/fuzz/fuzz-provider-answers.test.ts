@@ -60,7 +60,7 @@ async function arrange(outcomes: Outcomes, make: typeof aPendingPayment = aPendi
     nowMs: Date.now,
     call: respond,
   }
-  const deps: MemoryDeps = { ...own, provider: xenditProvider(options) as MemoryDeps['provider'] }
+  const deps = { ...own, provider: xenditProvider(options) as MemoryDeps['provider'] }
   const stored = () => findStoredPayment(deps, paymentId)
   const expectBooks = () => expect(moneyProblemsOf(own.stored.items())).toStrictEqual([])
   return { deps, caller, payment, answers, stored, expectBooks }

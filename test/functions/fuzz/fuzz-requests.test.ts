@@ -112,7 +112,7 @@ it.each(ENDPOINTS)(
   '$route answers by the contract, and a refusal has no effect',
   async ({ name, entry, route }) => {
     // A key drawn twice replays its payment.
-    const { success, errors } = OPERATIONS[name] ?? { success: {}, errors: [404] as const }
+    const { success, errors } = OPERATIONS[name] ?? { success: {}, errors: [404] }
     const allowed = [
       ...Object.keys(success).map(Number),
       ...errors.filter((status) => status < 500),

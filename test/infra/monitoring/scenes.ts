@@ -7,7 +7,6 @@ import { handler as syncProviderTransactions } from '../../../functions/schedule
 import { referenceOf } from '../../../shared/ids.ts'
 import { moveOpenCredit } from '../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
@@ -15,6 +14,7 @@ import { API, anApiClient, aPaymentBody, call, sendCapture } from '../../support
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
+import { notifyOf } from '../../support/synced-payment.ts'
 import type { MemoryDeps } from '../../support/test-deps.ts'
 import {
   drainQueue,
@@ -37,10 +37,7 @@ import {
 const A_DAY_S = 25 * 60 * 60
 
 export async function refuseCreate(deps: MemoryDeps) {
-  deps.provider.script('createRequest', async () => ({
-    kind: 'refused',
-    code: 'INVALID_VALUE_ERROR',
-  }))
+  deps.provider.answer('createRequest', { kind: 'refused', code: 'INVALID_VALUE_ERROR' })
   // Less than the channel takes: this explains the refusal.
   await createByApi(deps, { amount: 9_999 })
 }
@@ -51,21 +48,21 @@ async function createByApi(deps: MemoryDeps, fields: Parameters<typeof aPaymentB
 }
 
 async function createNotActivated(deps: MemoryDeps) {
-  deps.provider.script('createRequest', async () => ({
+  deps.provider.answer('createRequest', {
     kind: 'refused',
     code: 'CHANNEL_NOT_ACTIVATED',
     isNotActivated: true,
-  }))
+  })
   await createByApi(deps)
 }
 
 async function refuseCreates(deps: MemoryDeps) {
   await createByApi(deps)
-  deps.provider.script('createRequest', async () => ({
+  deps.provider.answer('createRequest', {
     kind: 'refused',
     code: 'INVALID_API_KEY',
     isAccountWide: true,
-  }))
+  })
   await createByApi(deps)
   await refuseCreate(deps)
 }
@@ -117,7 +114,7 @@ const UNREADABLE = [asMessage('not a message of ours')]
 async function payWrongAmount(deps: MemoryDeps) {
   const { paymentRequestId } = await aPending(deps)
   const providerPaymentId = deps.provider.pay(paymentRequestId, 99_999)
-  await applyProviderNews(deps, { providerPaymentId }, 'callback')
+  await notifyOf(deps, providerPaymentId)
 }
 
 async function sweepTwice(deps: MemoryDeps) {
@@ -204,7 +201,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   },
   'provider-refuses-calls': async (deps) => {
     const refusal = { kind: 'unanswered', reason: 'refused', code: 'API_VALIDATION_ERROR' } as const
-    deps.provider.script('listTransactions', async () => refusal)
+    deps.provider.answer('listTransactions', refusal)
     await run(syncProviderTransactions, deps)
   },
   'suspense-flood': payWrongAmount,

@@ -26,7 +26,7 @@ import {
   acceptedSubject,
   unacceptedDifferences,
 } from '../../../shared/verdict/acceptances.ts'
-import { readClientVerdict, recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
+import { recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import type { Difference } from '../../../shared/verdict/difference.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
@@ -36,17 +36,24 @@ import {
   fail,
   payOut,
   recredit,
+  standingOf,
   withoutFloor,
-  withoutSleep,
 } from '../../support/settlement-builders.ts'
-import { alter, erase, keyOfRow, putRaw, rawItem } from '../../support/tampering.ts'
+import {
+  alter,
+  alterSettlement,
+  erase,
+  keyOfRow,
+  putRaw,
+  rawItem,
+} from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER, askedApproval, withApproval } from '../../support/with-approval.ts'
 
 async function anAlteredSettlement() {
   const { deps, client, settlement } = await aSettledClient()
   const { settlementId } = settlement
-  await alter(deps, settlementKey(settlementId), { net_minor: 959_000 })
+  await alterSettlement(deps, { settlementId }, { net_minor: 959_000 })
   const { differences } = await auditLedger(deps, client.clientId)
   deps.clock.advance(1)
   return { deps, clientId: client.clientId, settlement, differences }
@@ -65,7 +72,7 @@ async function forge(deps: TestDeps, owner: string, differences: readonly Differ
 
 function setBank(deps: TestDeps, { settlementId }: Settlement, number: number) {
   const bank = { ...BANK, bankAccountNo: String(number).repeat(10) }
-  return alter(deps, settlementKey(settlementId), { bank })
+  return alterSettlement(deps, { settlementId }, { bank })
 }
 
 async function changeRecord(deps: TestDeps, { settlementId }: Settlement, number: number) {
@@ -101,7 +108,7 @@ describe('an acceptance', () => {
     if (hasHead) await deps.table.write(put(auditHeadKey(subject), { ...head }, isNew))
 
     await expect(payOut(deps, settlement)).rejects.toMatchObject({
-      message: expect.stringContaining('do not balance') as unknown,
+      message: expect.stringContaining('do not balance'),
     })
     const found = (await auditLedger(deps, clientId)).differences.filter(({ id }) => id === subject)
     expect(found).not.toStrictEqual([])
@@ -190,15 +197,15 @@ describe('an acceptance', () => {
     ['bank details', setBank],
     ['a chain of records', changeRecord],
     ['an entry without a source', addEntry],
-  ] as const)('of %s covers no later change of the same row', async (_, change) => {
+  ])('of %s covers no later change of the same row', async (_, change) => {
     const { deps, client, settlement } = await aSettledClient()
     const { clientId } = client
     await fail(deps, settlement)
     await recredit(deps, settlement)
     const openNow = async () => {
-      const { differences } = await auditLedger(withoutSleep(deps), clientId)
+      const { differences } = await auditLedger(deps, clientId)
       deps.clock.advance(1)
-      const { standing } = await readClientVerdict(deps, clientId)
+      const standing = await standingOf(deps, { clientId })
       return { differences, open: await unacceptedDifferences(deps, clientId, standing) }
     }
     await change(deps, settlement, 1)
@@ -224,7 +231,7 @@ describe('an acceptance', () => {
     const [total = {}] = (item?.['totals'] ?? []) as readonly object[]
     const altered = typeof value === 'string' ? value : value.map((one) => ({ ...total, ...one }))
     await putRaw(deps, { ...item, [name]: altered })
-    const { differences } = await auditLedger(withoutSleep(deps), client.clientId)
+    const { differences } = await auditLedger(deps, client.clientId)
     const shown = differences.find(({ what }) => what === `settlement.${name}`)
     expect(shown?.found).toMatch(/^sha256 [0-9a-f]{64}$/)
 

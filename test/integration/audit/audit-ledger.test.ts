@@ -4,19 +4,11 @@ import { deliveryIdFor, eventIdFor, subjectOfPayment } from '../../../shared/ids
 import { shardOf } from '../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import type { Item } from '../../../shared/table/attributes.ts'
 import { deflateText, inflateText } from '../../../shared/table/deflated-text.ts'
-import {
-  deliveryKey,
-  endpointKey,
-  eventKey,
-  paymentKey,
-  settlementKey,
-  windowKey,
-} from '../../../shared/table/keys.ts'
+import { deliveryKey, endpointKey, paymentKey, windowKey } from '../../../shared/table/keys.ts'
 import { type Step, update } from '../../../shared/table/step.ts'
-import { addMs, DAY_MS, dayNumber, msBetween } from '../../../shared/time.ts'
+import { DAY_MS, dayNumber, msBetween } from '../../../shared/time.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { auditAnswer, mayBePaid } from '../../../shared/verdict/difference.ts'
 import {
@@ -24,15 +16,14 @@ import {
   insertDelivery,
   newDelivery,
 } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
-import { aRefund } from '../../support/money-rows.ts'
+import { bookRefund } from '../../support/money-rows.ts'
 import {
   aSucceededPayment,
   post,
   storeOpen,
   succeededPayment,
 } from '../../support/paid-builders.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
+import { aStoredClient, succeededKey } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
   aDayLater,
@@ -42,13 +33,14 @@ import {
   payOut,
   recredit,
   runAudit,
+  standingOf,
   sweptADayLater,
 } from '../../support/settlement-builders.ts'
 import { aSyncWorld, creditedPayment } from '../../support/synced-payment.ts'
-import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, alterSettlement, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { interceptTable, memoryDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
-import { messageFor, storedEndpoint } from '../../support/webhook-builders.ts'
+import { deliver, storedEndpoint } from '../../support/webhook-builders.ts'
 import { auditedHistory } from './audited-history.ts'
 
 const it = testWith(() => aSyncWorld(), 'deps', 'client')
@@ -119,7 +111,7 @@ it('a long audit takes several runs, each of which continues after the previous 
 
   const runs = await runAudit(deps, (auditId) => auditClient(small, client.clientId, auditId))
 
-  const body = { client_id: client.clientId, audit_id: expect.any(String) as unknown }
+  const body = { client_id: client.clientId, audit_id: expect.any(String) }
   const nextMessage = { queue: 'audits', message: { body } }
   expect(runs).toBeGreaterThan(2)
   expect(deps.sent.slice(sent)).toMatchObject(Array.from({ length: runs - 1 }, () => nextMessage))
@@ -142,7 +134,7 @@ it('a client that is credited between any two reads has an answer', async ({ dep
 
   const intact = await auditLedger(busy, client.clientId)
   await alter(deps, windowKey(client.clientId), { paid_out_minor: 5 })
-  await alter(deps, settlementKey(settlementId), { gross_minor: 100_001 })
+  await alterSettlement(deps, { settlementId }, { gross_minor: 100_001 })
   const { differences } = await auditLedger(busy, client.clientId)
 
   expect(intact.differences.filter((one) => !mayBePaid(one))).toStrictEqual([])
@@ -164,7 +156,7 @@ it('a lost window does not hide the differences of payments', async () => {
 
   await auditLedger(deps, clientId)
 
-  const { standing } = await readClientVerdict(deps, clientId)
+  const standing = await standingOf(deps, { clientId })
   expect(standing.map(({ what }) => what)).toStrictEqual(['window', 'event.body', 'pointer'])
 })
 
@@ -173,10 +165,7 @@ it('an unknown field in an event is a difference that does not show its value', 
   client,
 }) => {
   const { payment } = await creditedPayment(deps, client)
-  const event = await rawItem(
-    deps,
-    eventKey(subjectOfPayment(payment.paymentId), 'payment.succeeded'),
-  )
+  const event = await rawItem(deps, succeededKey(payment))
   await putRaw(deps, {
     ...event,
     body: deflateText(
@@ -186,7 +175,7 @@ it('an unknown field in an event is a difference that does not show its value', 
 
   await auditLedger(deps, client.clientId)
 
-  const { standing } = await readClientVerdict(deps, client.clientId)
+  const standing = await standingOf(deps, client)
   expect(standing).toMatchObject([{ what: 'event.body', expected: 'as derived' }])
 })
 
@@ -198,7 +187,7 @@ it('a client’s debt raises an alert after a week, then weekly, until new payme
   // The net of a failed settlement counts too.
   await aSucceededPayment(deps, client, { notionalMinor: 50_000 })
   await recredit(deps, await fail(deps, await sweptADayLater(deps, client)))
-  await movePayment(deps, payment, aRefund(deps, 100_000))
+  await bookRefund(deps, payment, 100_000)
   const alerts: string[] = []
 
   for (let day = 0; day < 22; day++) {
@@ -212,7 +201,7 @@ it('a client’s debt raises an alert after a week, then weekly, until new payme
 
   const message = `: Client ${clientId} has owed 49950 IDR since `
   expect(alerts).toStrictEqual([7, 14].map((day) => expect.stringMatching(`^${day}${message}`)))
-  await expectBalanced(deps, clientId)
+  await expectBalanced(deps, { clientId })
 })
 
 async function deliveredPayment() {
@@ -225,10 +214,9 @@ async function deliveredPayment() {
     endpoint.endpointId,
   )
   const delivery = await findDelivery(deps, deliveryId)
-  if (delivery) await deliverWebhook(deps, messageFor(delivery))
+  if (delivery) await deliver(deps, delivery)
   deps.clock.advance(1)
-  const differencesNow = async () =>
-    (await auditLedger({ ...deps, sleep: async () => {} }, client.clientId)).differences
+  const differencesNow = async () => (await auditLedger(deps, client.clientId)).differences
   return {
     deps,
     clientId: client.clientId,
@@ -284,7 +272,7 @@ describe('the audit of deliveries', () => {
     const lost = await findDelivery(deps, deliveryId)
     await erase(deps, deliveryKey(deliveryId))
 
-    const expected: unknown = expect.stringMatching(/^of payment.succeeded of payment /)
+    const expected = expect.stringMatching(/^of payment.succeeded of payment /)
     expect(await differencesNow()).toStrictEqual([
       { what: 'delivery', id: deliveryId, expected, found: null },
     ])
@@ -294,7 +282,7 @@ describe('the audit of deliveries', () => {
     }
     expect(await differencesNow()).toStrictEqual([])
     await erase(deps, deliveryKey(deliveryId))
-    deps.clock.set(addMs(deps.now(), 91 * DAY_MS))
+    deps.clock.pass(91 * DAY_MS)
     expect((await differencesNow()).filter(({ what }) => what === 'delivery')).toStrictEqual([])
   })
 })

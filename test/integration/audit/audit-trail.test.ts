@@ -9,11 +9,11 @@ import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
 import { readAuditRecords, recordChange } from '../../../shared/operator/audit-record-store.ts'
 import { auditHeadKey, auditRecordPk, clientKey } from '../../../shared/table/keys.ts'
-import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
+import { DAY_MS } from '../../../shared/time.ts'
 import { updateEndpoint } from '../../../shared/webhook/endpoint/change-endpoint.ts'
 import { invokeAdmin, invokeWhole } from '../../support/operator-actions.ts'
 import { aStoredClient, issueKey } from '../../support/payment-builders.ts'
+import { standingOf } from '../../support/settlement-builders.ts'
 import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { interceptTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
@@ -22,7 +22,7 @@ import { storedEndpoint } from '../../support/webhook-builders.ts'
 async function aTrail() {
   const deps = testDeps()
   const { clientId } = await aStoredClient(deps)
-  const rename = (name: string, renamingDeps: TestDeps = deps) =>
+  const rename = (name: string, renamingDeps = deps) =>
     changeClient(renamingDeps, { clientId, operator: 'ana', changes: { name } })
   for (const name of ['one', 'two']) {
     deps.clock.advance(1)
@@ -57,7 +57,7 @@ const INTACT_TRAIL = { balanced: true, found: [] }
 function brokenTrailOf(subject: string) {
   return {
     balanced: false,
-    found: expect.arrayContaining([['audit_record', subject, expect.any(String)]]) as unknown,
+    found: expect.arrayContaining([['audit_record', subject, expect.any(String)]]),
   }
 }
 
@@ -120,7 +120,7 @@ describe('the audit trail', () => {
 
     const { differences } = await auditLedger(deps, clientId)
 
-    const found = expect.stringMatching(/^sha256 [0-9a-f]{64}$/) as unknown
+    const found = expect.stringMatching(/^sha256 [0-9a-f]{64}$/)
     expect(differences).toStrictEqual([
       { what: 'client.bank', id: clientId, expected: 'as derived', found },
       { what: 'client.name', id: clientId, expected: 'two', found: 'three' },
@@ -145,7 +145,7 @@ describe('the audit trail', () => {
     await putRaw(deps, extra)
     expect((await auditNow()).found).toContainEqual(['audit_record', clientId, '1 unreadable'])
     await erase(deps, auditHeadKey(clientId))
-    const problem = expect.stringContaining('the head does not name record 5') as unknown
+    const problem = expect.stringContaining('the head does not name record 5')
     expect((await auditNow()).found).toContainEqual(['audit_record', clientId, problem])
   })
 
@@ -155,16 +155,16 @@ describe('the audit trail', () => {
     await alter(deps, key ?? auditHeadKey(''), { operator: 'other-operator' })
     const brokenTrail = {
       balanced: false,
-      found: [['audit_record', paymentId, expect.stringContaining('record 1') as unknown]],
+      found: [['audit_record', paymentId, expect.stringContaining('record 1')]],
     }
 
     expect(await auditNow()).toStrictEqual(brokenTrail)
-    deps.clock.set(addMs(deps.now(), 4 * DAY_MS))
+    deps.clock.pass(4 * DAY_MS)
     expect(await auditNow()).toStrictEqual(brokenTrail)
     for (let day = 0; day < 3; day++) {
       await auditClient(deps, clientId)
-      expect((await readClientVerdict(deps, clientId)).standing).toMatchObject([{ id: paymentId }])
-      deps.clock.set(addMs(deps.now(), DAY_MS))
+      expect(await standingOf(deps, { clientId })).toMatchObject([{ id: paymentId }])
+      deps.clock.pass(DAY_MS)
     }
   })
 

@@ -3,7 +3,6 @@ import { changeClient } from '../../../shared/client/client-store.ts'
 import { type ClientId } from '../../../shared/ids.ts'
 import { shardOf as shardKeyOf } from '../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { cancelPayment, expirePayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { payoutFile } from '../../../shared/payout/payout-file.ts'
@@ -19,7 +18,7 @@ import {
   registerEndpoint,
 } from '../../../shared/webhook/endpoint/change-endpoint.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
-import { aChargeback, adjustBalance, aRefund, someHeldMoney } from '../../support/money-rows.ts'
+import { aChargeback, adjustBalance, bookRefund, someHeldMoney } from '../../support/money-rows.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import {
   auditedNow,
@@ -34,6 +33,7 @@ import {
 import {
   aSyncWorld,
   creditedPayment,
+  notifyOf,
   type PaidUpstream,
   paidUpstream,
   paymentOf,
@@ -116,7 +116,7 @@ export async function auditedHistory(givenDeps?: TestDeps) {
 
   // Reversals: a part of an open payment, and a whole payment after its settlement.
   const refunded = await creditedPayment(deps, client)
-  await movePayment(deps, await paymentOf(deps, refunded), aRefund(deps, 10_000))
+  await bookRefund(deps, await paymentOf(deps, refunded), 10_000)
   await syncFees(refunded)
   await movePayment(deps, await paymentOf(deps, settledActual), aChargeback(deps, 100_000))
   await adjustBalance(deps, client, 'correction', 5_000)
@@ -144,7 +144,7 @@ export async function auditedHistory(givenDeps?: TestDeps) {
   await syncFees(corrected)
   const knownAtOnce = await paidUpstream(deps, client)
   rows.push(rowNow(deps, knownAtOnce))
-  await applyProviderNews(deps, { providerPaymentId: knownAtOnce.providerPaymentId }, 'callback')
+  await notifyOf(deps, knownAtOnce.providerPaymentId)
   const pending = { payment: await aPendingPayment(deps, client) }
   const failedPayment = {
     payment: await aPendingPayment(deps, client, { notionalMinor: minor(70_000) }),

@@ -176,19 +176,15 @@ function withOtherBank({ bank }: Row) {
 
 beforeAll(() => makeHistory())
 
-function withoutSleep() {
-  return { ...history.deps, sleep: async () => {} }
-}
-
 const A_MONTH = 30
 
 async function nextDayAlerts() {
-  const deps = withoutSleep()
-  aDayLater(history.deps)
-  history.deps.published.length = 0
+  const { deps } = history
+  aDayLater(deps)
+  deps.published.length = 0
   await auditClient(deps, historyClientId())
   await auditGateway(deps)
-  return history.deps.published.some(({ kind }) => kind === 'audit.imbalance')
+  return deps.published.some(({ kind }) => kind === 'audit.imbalance')
 }
 
 /** Undefined: no alert within a month. */
@@ -199,11 +195,7 @@ async function daysUntilAlert() {
 
 function payRecorded() {
   const { settlementId } = history.settlements.recorded
-  return markSettlementPaid(withoutSleep(), {
-    settlementId,
-    operator: 'ana',
-    bankReference: 'BCA 9',
-  })
+  return markSettlementPaid(history.deps, { settlementId, operator: 'ana', bankReference: 'BCA 9' })
 }
 
 async function runCorrupted<Answer>(corrupt: Corruption, act: () => Promise<Answer>) {
@@ -218,14 +210,14 @@ async function runCorrupted<Answer>(corrupt: Corruption, act: () => Promise<Answ
 describe('a corruption by hand', () => {
   it('is not found in an intact table, whose audit takes no second look', async () => {
     const began = history.deps.now()
-    await expectBalanced(history.deps, historyClientId())
+    await expectBalanced(history.deps, { clientId: historyClientId() })
 
     expect(history.deps.now()).toBe(began)
     expect(await nextDayAlerts()).toBe(false)
   })
 
   it.for(CORRUPTIONS)('is found by an audit of the whole client: %s', async ([, corrupt, name]) => {
-    const found = await runCorrupted(corrupt, () => auditLedger(withoutSleep(), historyClientId()))
+    const found = await runCorrupted(corrupt, () => auditLedger(history.deps, historyClientId()))
 
     expect(found.balanced).toBe(false)
     expect(found.differences.map(({ what }) => what)).toContainEqual(expect.stringMatching(name))
@@ -249,8 +241,8 @@ describe('a corruption by hand', () => {
     'is not paid out: %s',
     async ([, corrupt]) => {
       history.deps.clock.advance(60)
-      await auditGateway(withoutSleep())
-      await auditLedger(withoutSleep(), historyClientId())
+      await auditGateway(history.deps)
+      await auditLedger(history.deps, historyClientId())
 
       await runCorrupted(corrupt, () => expect(payRecorded()).rejects.toThrow('do not balance'))
     },
@@ -263,7 +255,7 @@ describe('a corruption by hand', () => {
         await nextDayAlerts()
         await expect(payRecorded()).rejects.toThrow(/do not balance|client not found/)
       })
-      await auditLedger(withoutSleep(), historyClientId())
+      await auditLedger(history.deps, historyClientId())
     },
   )
 })

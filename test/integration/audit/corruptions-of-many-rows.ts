@@ -12,7 +12,7 @@ import {
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { anOpenPayment } from '../../support/paid-builders.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
-import { add, type Case, type Corruption, change, lose, set, together } from './corruptions.ts'
+import { add, type Case, change, lose, set, together } from './corruptions.ts'
 import {
   clientRow,
   firstIn,
@@ -90,7 +90,7 @@ export const MANY_ROWS: readonly Case[] = [
   [
     'a verdict is forged over an altered window',
     async () => {
-      await auditClient({ ...history.deps, sleep: async () => {} }, historyClientId())
+      await auditClient(history.deps, historyClientId())
       return together(add(windowRow, 'available_minor'), forgedVerdict)()
     },
     /window\.available_minor/,
@@ -118,7 +118,7 @@ function raise(place: Place, amounts: Readonly<Record<string, number>>) {
 }
 
 /** An open payment, and what the shards of both clients have of it. */
-function movedHere(changes: Row): Corruption {
+function movedHere(changes: Row) {
   return async () => {
     const { deps } = history
     const stranger = await aStoredClient(deps)

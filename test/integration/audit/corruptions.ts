@@ -15,7 +15,7 @@ export type Case = readonly [
   detection?: 'daily' | 'gate' | 'day' | 'daily, gate' | 'daily, day',
 ]
 
-export function together(...corruptions: readonly Corruption[]): Corruption {
+export function together(...corruptions: readonly Corruption[]) {
   return async () => {
     const undo: (() => Promise<void>)[] = []
     for (const corrupt of corruptions) undo.unshift(await corrupt())
@@ -25,11 +25,11 @@ export function together(...corruptions: readonly Corruption[]): Corruption {
   }
 }
 
-export function change(place: Place, changes: (before: Row) => Row): Corruption {
+export function change(place: Place, changes: (before: Row) => Row) {
   return replace(place, (before) => [{ ...before, ...changes(before) }])
 }
 
-function replace(place: Place, rowsAfter: (before: Row) => readonly Row[]): Corruption {
+function replace(place: Place, rowsAfter: (before: Row) => readonly Row[]) {
   return async () => {
     const before = await rawItem(history.deps, await place())
     const rows = rowsAfter(before)
@@ -42,18 +42,18 @@ function replace(place: Place, rowsAfter: (before: Row) => readonly Row[]): Corr
   }
 }
 
-export function set(place: Place, changes: Row): Corruption {
+export function set(place: Place, changes: Row) {
   return change(place, () => changes)
 }
 
-export function add(place: Place, attribute: string): Corruption {
+export function add(place: Place, attribute: string) {
   return change(place, ({ [attribute]: before = 0 }) => ({ [attribute]: Number(before) + 1 }))
 }
 
-export function lose(place: Place): Corruption {
+export function lose(place: Place) {
   return replace(place, () => [])
 }
 
-export function copy(place: Place, changes: (before: Row) => Row): Corruption {
+export function copy(place: Place, changes: (before: Row) => Row) {
   return replace(place, (before) => [before, { ...before, ...changes(before) }])
 }

@@ -35,8 +35,8 @@ import {
   inSteps,
   payOut,
   runAudit,
+  standingOf,
   withoutFloor,
-  withoutSleep,
 } from '../../support/settlement-builders.ts'
 import { erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { interceptTable, type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
@@ -125,9 +125,9 @@ it.each<[string, Loss, found: readonly unknown[][]]>([
       await auditGateway(deps)
       for (const { clientId } of [client, other]) await auditClient(deps, clientId)
 
-      const { standing } = await readClientVerdict(deps, client.clientId)
+      const standing = await standingOf(deps, client)
       expect(standing.map((one) => [one.what, one.found])).toStrictEqual(found)
-      expect((await readClientVerdict(deps, other.clientId)).standing).toStrictEqual([])
+      expect(await standingOf(deps, other)).toStrictEqual([])
       expect(deps.published.splice(0)).toContainEqual(
         expect.objectContaining({ kind: 'audit.imbalance', subject: client.clientId }),
       )
@@ -194,7 +194,7 @@ it('the audit of the gateway keeps what the audit of a client has found', async 
   await halvedSuspense(deps, client)
   await leaveIndex(deps, client)
   const standing = async () =>
-    (await readClientVerdict(deps, client.clientId)).standing.map(({ part, what }) => [part, what])
+    (await standingOf(deps, client)).map(({ part, what }) => [part, what])
   await auditClient(deps, client.clientId)
   const found = await standing()
 
@@ -216,7 +216,7 @@ const NIGHTS = 12
 it('a night costs the same after two years and a half and after five', async () => {
   const { deps, client } = await aLoneClient()
   let requests = 0
-  const counted = interceptTable(withoutSleep(deps), { before: () => void requests++ })
+  const counted = interceptTable(deps, { before: () => void requests++ })
   const nights: number[] = []
   await auditGateway(counted)
   for (let round = 0; round < ROUNDS; round++) {
@@ -250,7 +250,7 @@ it('a night in several runs keeps and tells what each run found, and is fresh af
 
   const fresh: unknown[] = []
   await runAudit(deps, async (auditId) => {
-    await auditGateway(withoutSleep(deps), auditId)
+    await auditGateway(deps, auditId)
     fresh.push((await verdict()).figuresAt)
     deps.clock.advance(MINUTE_MS / SECOND_MS)
   })
@@ -261,7 +261,7 @@ it('a night in several runs keeps and tells what each run found, and is fresh af
   const { standing, progress } = await verdict()
   expect(new Set(standing.map(({ what }) => what))).toStrictEqual(new Set(['house_entry']))
   expect(progress).toBeUndefined()
-  expect((await readClientVerdict(deps, client.clientId)).standing).toMatchObject([
+  expect(await standingOf(deps, client)).toMatchObject([
     { part: 'suspense', what: 'suspense.amount_minor' },
   ])
 })
@@ -274,7 +274,7 @@ it('an audit on demand reads newest first, and a call with from goes on', async 
   /** Each look at the clock costs 50 seconds. */
   const slow = () => {
     let readAt = 0
-    return { ...withoutSleep(deps), monotonicMs: () => (readAt += 50_000) }
+    return { ...deps, monotonicMs: () => (readAt += 50_000) }
   }
 
   const read: string[] = []

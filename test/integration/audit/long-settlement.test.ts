@@ -21,7 +21,6 @@ import {
   recredit,
   runAudit,
   sweptNow,
-  withoutSleep,
 } from '../../support/settlement-builders.ts'
 import { alter } from '../../support/tampering.ts'
 import { interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
@@ -41,10 +40,10 @@ async function aLongSettlement(block = 3, pages = 1) {
     .map((entry) => entryKey(clientId, entry))
   if (!firstKey || !fourthKey) throw new Error('a settlement has its entries')
   deps.clock.advance(MINUTE_MS / SECOND_MS)
-  await auditWholeGateway(withoutSleep(deps))
+  await auditWholeGateway(deps)
   /** Answers the number of runs. */
   const pass = (passDeps: TestDeps = deps, firstId?: string) =>
-    runAudit(deps, (auditId = firstId) => auditClient(withoutSleep(passDeps), clientId, auditId))
+    runAudit(deps, (auditId = firstId) => auditClient(passDeps, clientId, auditId))
   const tamper = async (key: Key, fields: object) => alter(deps, key, fields)
   const verdict = () => readClientVerdict(deps, clientId)
   return { deps, client, settlement, settlementId, firstKey, fourthKey, pass, tamper, verdict }
@@ -60,7 +59,7 @@ it('is asked for by whoever records the settlement, and refuses the payout until
   const message = { body: { client_id: client.clientId }, delaySeconds: 60, group: client.clientId }
   expect(deps.sent).toContainEqual({ queue: 'audits', message })
 
-  await auditClient(withoutSleep(deps), client.clientId)
+  await auditClient(deps, client.clientId)
   const { progress, longSettlements } = await verdict()
   const payout = { settlementId, operator: 'x', bankReference: 'y', confirm: {} }
   await expect(markSettlementPaid(deps, payout)).rejects.toThrow('has not ended')
@@ -83,7 +82,7 @@ it.for([
     },
   ],
 ] as const)('%s', async ([, altered], { long: { deps, client, settlementId, ...long } }) => {
-  await auditClient(withoutSleep(deps), client.clientId)
+  await auditClient(deps, client.clientId)
   const { progress } = await long.verdict()
   await long.tamper(verdictKey(client.clientId), { progress: { ...progress, ...altered } })
 
@@ -143,13 +142,13 @@ it('is judged by the daily audit if its message was lost, and again after a new 
 it('is audited anew by the schedule, and the messages of the audit before do nothing', async ({
   long: { deps, client, settlementId, pass, verdict },
 }) => {
-  await auditClient(withoutSleep(deps), client.clientId)
+  await auditClient(deps, client.clientId)
   const { progress: replaced } = await verdict()
-  await auditClient(withoutSleep(deps), client.clientId)
+  await auditClient(deps, client.clientId)
   const { progress } = await verdict()
   const { length } = deps.sent
 
-  await auditClient(withoutSleep(deps), client.clientId, replaced?.auditId)
+  await auditClient(deps, client.clientId, replaced?.auditId)
 
   expect(replaced?.auditId).not.toBe(progress?.auditId)
   expect([(await verdict()).progress, deps.sent.length]).toStrictEqual([progress, length])
@@ -160,10 +159,10 @@ it('is audited anew by the schedule, and the messages of the audit before do not
 it('goes on after a run that died before it sent the next message', async ({
   long: { deps, client, settlementId, pass, verdict },
 }) => {
-  await auditClient(withoutSleep(deps), client.clientId)
+  await auditClient(deps, client.clientId)
   const { auditId } = (await verdict()).progress ?? {}
   const queues = { send: async () => Promise.reject(new Error('down')) }
-  const dying = { ...withoutSleep(deps), queues }
+  const dying = { ...deps, queues }
   await expect(auditClient(dying, client.clientId, auditId)).rejects.toThrow('down')
   const { figuresAt } = await verdict()
   deps.clock.advance(60)
@@ -206,7 +205,7 @@ describe('a settlement that carries a long one', () => {
     const { settlementId } = await sweptNow(deps, client)
     deps.clock.advance(60)
     const payout = { settlementId, operator: 'x', bankReference: 'y', confirm: {} }
-    return () => markSettlementPaid(withoutSleep(deps), payout)
+    return () => markSettlementPaid(deps, payout)
   }
 
   it('is paid out after the audit of the long one', async ({ long }) => {

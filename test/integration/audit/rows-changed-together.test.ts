@@ -10,7 +10,6 @@ import { negated } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
@@ -23,8 +22,7 @@ import {
   windowKey,
 } from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
-import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
-import { aRefund } from '../../support/money-rows.ts'
+import { bookRefund } from '../../support/money-rows.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { ledgerView } from '../../support/payment-builders.ts'
 import {
@@ -34,8 +32,8 @@ import {
   BY_OPERATOR,
   fail,
   recredit,
+  standingOf,
   sweptNow,
-  withoutSleep,
 } from '../../support/settlement-builders.ts'
 import { erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { type TestDeps } from '../../support/test-deps.ts'
@@ -74,7 +72,7 @@ function entryOf(payment: Payment, type: Entry['type']) {
 /** Answers its entry in the journal. */
 async function refunded(deps: TestDeps, payment: Payment) {
   deps.clock.advance(60)
-  await movePayment(deps, payment, aRefund(deps, 60_000))
+  await bookRefund(deps, payment, 60_000)
   const moved = await findStoredPayment(deps, payment.paymentId)
   if (moved?.status !== 'succeeded') throw new Error('the payment was not refunded')
   return entryOf(moved, 'refund')
@@ -87,9 +85,9 @@ async function loseRefund(deps: TestDeps, payment: Payment, refund: Entry) {
 
 async function nightOf(deps: TestDeps, { clientId }: Client) {
   deps.clock.advance(120)
-  await auditGateway(withoutSleep(deps))
-  await auditClient(withoutSleep(deps), clientId)
-  return (await readClientVerdict(deps, clientId)).standing.map(({ what }) => what)
+  await auditGateway(deps)
+  await auditClient(deps, clientId)
+  return (await standingOf(deps, { clientId })).map(({ what }) => what)
 }
 
 /** What the payout pays, or which differences refuse it. */
@@ -97,7 +95,7 @@ async function paidOf(deps: TestDeps, { settlementId }: { readonly settlementId:
   const bankReference = `BCA ${settlementId}`
   const asked = { settlementId, ...BY_OPERATOR, bankReference }
   try {
-    return (await markSettlementPaid(withoutSleep(deps), asked)).netMinor
+    return (await markSettlementPaid(deps, asked)).netMinor
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
     return error.details.fieldErrors?.['differences']?.map((one) => one.split(' ')[0]) ?? error
@@ -161,21 +159,18 @@ it('a recount raises no balance to a payment that was raised with its entry', as
   const { deps, client, payment } = await aClientWithTwo()
   const { clientId } = client
   await raiseWithEntry(deps, payment)
-  const before = await ledgerView(deps, clientId)
+  const before = await ledgerView(deps, { clientId })
   deps.clock.advance(60)
 
-  const { writes, left, not_repairable } = await recountLedger(withoutSleep(deps), {
-    clientId,
-    operator: 'ana',
-  })
+  const { writes, left, not_repairable } = await recountLedger(deps, { clientId, operator: 'ana' })
 
   expect({ writes, left, not_repairable }).toMatchObject({
     writes: [],
     left: [{ id: clientId, why: expect.stringContaining('figures wait') }],
     not_repairable: [{ what: 'event.body', id: payment.paymentId }],
   })
-  expect(await ledgerView(deps, clientId)).toStrictEqual(before)
-  const { standing } = await readClientVerdict(deps, clientId)
+  expect(await ledgerView(deps, { clientId })).toStrictEqual(before)
+  const standing = await standingOf(deps, { clientId })
   expect(standing.map(({ what }) => what)).toStrictEqual(['ledger.credited_minor', 'event.body'])
 })
 
@@ -196,5 +191,5 @@ it('a re-credit that was raised with its settlement is not paid', async () => {
   const { paid } = await nextDay(deps, client)
 
   expect(paid).toContain('settlement.net_minor')
-  expect((await auditLedger(withoutSleep(deps), client.clientId)).balanced).toBe(false)
+  expect((await auditLedger(deps, client.clientId)).balanced).toBe(false)
 })

@@ -18,9 +18,7 @@ import {
   windowKey,
 } from '../../../shared/table/keys.ts'
 import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
-import { exists, update } from '../../../shared/table/step.ts'
 import { dayNumber } from '../../../shared/time.ts'
-import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
 import { invokeWhole } from '../../support/operator-actions.ts'
 import { anOpenPayment } from '../../support/paid-builders.ts'
@@ -30,9 +28,9 @@ import {
   aDayLater,
   aLoneClient,
   aSettledClient,
-  withoutSleep,
+  standingOf,
 } from '../../support/settlement-builders.ts'
-import { alter, putRaw, type Raw, rawItem } from '../../support/tampering.ts'
+import { alter, changeRow, putRaw, type Raw, rawItem } from '../../support/tampering.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 import { anAuditedSettlement } from '../payout/recorded-settlement.ts'
 import { recount } from '../recount/torn-world.ts'
@@ -57,7 +55,7 @@ function history() {
 function storedRow(deps: MemoryDeps, pkStart: string, isWanted: (row: Raw) => boolean) {
   const found = deps.stored
     .items()
-    .find((row: Raw) => String(row['pk']).startsWith(pkStart) && isWanted(row))
+    .find((row) => String(row['pk']).startsWith(pkStart) && isWanted(row))
   if (found === undefined) throw new Error(`there is no row of ${pkStart}`)
   return found
 }
@@ -86,13 +84,13 @@ describe('an audit of the gateway goes on, and another client is paid, after a c
     const { deps } = world
     const other = await aSettledClient(deps)
     deps.clock.advance(61)
-    await auditGateway(withoutSleep(deps))
+    await auditGateway(deps)
     await putRaw(deps, { ...(await rowOf(world)), ...changes })
     aDayLater(deps)
-    await auditGateway(withoutSleep(deps))
-    await auditWholeGateway(withoutSleep(deps))
-    await recountLedger(withoutSleep(deps), { operator: 'ana' })
-    await auditClient(withoutSleep(deps), other.client.clientId)
+    await auditGateway(deps)
+    await auditWholeGateway(deps)
+    await recountLedger(deps, { operator: 'ana' })
+    await auditClient(deps, other.client.clientId)
     const { ids } = await fileOf(deps)
     expect(ids).toContain(other.settlement.settlementId)
   })
@@ -126,21 +124,21 @@ describe('an audit of a client has differences, and books and a recount answer, 
     const { clientId } = client
     await putRaw(deps, { ...storedRow(deps, pk, isWanted), ...changes })
     aDayLater(deps)
-    await auditGateway(withoutSleep(deps))
-    await auditClient(withoutSleep(deps), clientId)
-    const { differences } = await auditLedger(withoutSleep(deps), clientId)
-    await recountLedger(withoutSleep(deps), { clientId, operator: 'ana' })
+    await auditGateway(deps)
+    await auditClient(deps, clientId)
+    const { differences } = await auditLedger(deps, clientId)
+    await recountLedger(deps, { clientId, operator: 'ana' })
     expect(await invokeWhole(getBooks, deps, {})).toMatchObject({ body: { balanced: false } })
     expect(differences).not.toStrictEqual([])
-    expect((await readClientVerdict(deps, clientId)).standing).not.toStrictEqual([])
+    expect(await standingOf(deps, { clientId })).not.toStrictEqual([])
   })
 
   it('the number in the head of a chain of records', async () => {
     const { deps, client, settlements } = history()
     const { clientId } = client
     await alter(deps, auditHeadKey(settlements.paid.settlementId), { number: 'x' })
-    const { differences } = await auditLedger(withoutSleep(deps), clientId)
-    await recountLedger(withoutSleep(deps), { clientId, operator: 'ana' })
+    const { differences } = await auditLedger(deps, clientId)
+    await recountLedger(deps, { clientId, operator: 'ana' })
     expect(differences).not.toStrictEqual([])
   })
 })
@@ -162,12 +160,12 @@ it('a row beside the shards of a ledger is named, and hides no window', async ()
   const { clientId } = client
   const { pk, closed_until } = await rawItem(deps, shardKey(clientId, 0))
   await putRaw(deps, { pk, sk: 'SHARD#16', closed_until })
-  const before = await ledgerView(deps, clientId)
-  const { differences } = await auditLedger(withoutSleep(deps), clientId)
+  const before = await ledgerView(deps, { clientId })
+  const { differences } = await auditLedger(deps, clientId)
   expect(differences).toStrictEqual([
     { what: 'ledger_row', id: 'SHARD#16', expected: 'none', found: 'present' },
   ])
-  expect(await ledgerView(deps, clientId)).toStrictEqual(before)
+  expect(await ledgerView(deps, { clientId })).toStrictEqual(before)
   expect(await pay()).toMatchObject({ status: 422 })
   expect(await rawItem(deps, windowKey(clientId))).toBeDefined()
 })
@@ -183,12 +181,12 @@ it('an open payment whose row cannot be read is a difference of the figures', as
 
 it('each night the audit of the gateway reads the house rows of three days', async () => {
   const { deps } = history()
-  await auditGateway(withoutSleep(deps))
+  await auditGateway(deps)
   aDayLater(deps)
   const day = dayText(dayNumber(deps.now()) - 3)
   await putRaw(deps, { ...houseEntryKey(day, 'txn-stray', 'topup'), type: 'topup' })
-  await auditGateway(withoutSleep(deps))
-  const { standing } = await readClientVerdict(deps, GATEWAY_OWNER)
+  await auditGateway(deps)
+  const standing = await standingOf(deps, { clientId: GATEWAY_OWNER })
   expect(standing).toMatchObject([{ part: 'suspense', what: 'house_entry' }])
 })
 
@@ -205,10 +203,10 @@ describe('an event of a type that only a later release has', () => {
   it('is an unknown name to the audit, and blocks no payout', async () => {
     const { deps, client, pay } = await withLaterEvent()
     const { clientId } = client
-    expect((await auditLedger(withoutSleep(deps), clientId)).differences).toMatchObject([
+    expect((await auditLedger(deps, clientId)).differences).toMatchObject([
       { what: 'event.payment.refund_requested', expected: 'a name of this release' },
     ])
-    await recountLedger(withoutSleep(deps), { clientId, operator: 'ana' })
+    await recountLedger(deps, { clientId, operator: 'ana' })
     expect(await pay()).toMatchObject({ status: 200 })
   })
 
@@ -216,9 +214,9 @@ describe('an event of a type that only a later release has', () => {
     const { deps, client, pay } = await withLaterEvent()
     const { clientId } = client
     const credit = { add: { creditedMinor: 7 }, set: { creditedAt: deps.now() } }
-    await deps.table.write(update(shardKey(clientId, 3), credit, exists))
-    await recount(withoutSleep(deps), client)
-    await auditLedger(withoutSleep(deps), clientId)
+    await changeRow(deps, shardKey(clientId, 3), credit)
+    await recount(deps, client)
+    await auditLedger(deps, clientId)
     expect(await pay()).toMatchObject({ status: 200 })
   })
 })
@@ -227,7 +225,7 @@ describe('a batch', () => {
   it('whose row cannot be read stops no payout of another client', async () => {
     const { deps, other, batch } = await aBatchAndAnother()
     await alter(deps, batchKey(batch), { number: 'x' })
-    const { differences } = await auditWholeGateway(withoutSleep(deps))
+    const { differences } = await auditWholeGateway(deps)
     await recountLedger(deps, { operator: 'ana' })
     expect(differences).not.toStrictEqual([])
     expect((await fileOf(deps)).ids).toStrictEqual([other.settlementId])
@@ -246,7 +244,7 @@ describe('a batch', () => {
     expect(await askForFile(deps)).toMatchObject({ status: 409 })
     const { plan } = await recountLedger(deps, { operator: 'ana' })
     await recountLedger(deps, { operator: 'ana', plan })
-    await expectHouseBalanced(withoutSleep(deps))
+    await expectHouseBalanced(deps)
     expect((await fileOf(deps)).ids).toStrictEqual([other.settlementId])
   })
 
@@ -256,7 +254,7 @@ describe('a batch', () => {
     const { batch } = await fileOf(deps)
     const cancel = batch?.number ?? 0
     await alter(deps, batchKey(cancel), { number: 'x' })
-    const message = expect.stringContaining('needs an approval') as unknown
+    const message = expect.stringContaining('needs an approval')
     const answer = await askForFile(deps, { cancel, notes: 'lost' })
     expect(answer).toMatchObject({ status: 422, body: { message } })
   })

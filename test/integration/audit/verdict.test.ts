@@ -19,6 +19,7 @@ import { OPERATOR } from '../../support/operator-actions.ts'
 import {
   aDayLater,
   aLoneClient,
+  standingOf,
   withoutFloor,
   withoutSleep,
 } from '../../support/settlement-builders.ts'
@@ -59,7 +60,7 @@ describe('the differences that audits have found', () => {
 
     await addFindings(raced, clientId, new Map([['figures', [added]]]))
 
-    expect((await readClientVerdict(deps, clientId)).standing).toMatchObject([standing, added])
+    expect(await standingOf(deps, { clientId })).toMatchObject([standing, added])
   })
 
   it.for([0, 1])(
@@ -74,9 +75,7 @@ describe('the differences that audits have found', () => {
       await noteIn(overtaken, 'figures')
 
       const parts = [...(earlierCount ? ['counts'] : []), 'window', 'figures']
-      expect((await readClientVerdict(deps, client.clientId)).standing).toMatchObject(
-        parts.map((part) => ({ part })),
-      )
+      expect(await standingOf(deps, client)).toMatchObject(parts.map((part) => ({ part })))
     },
   )
 
@@ -92,7 +91,7 @@ describe('the differences that audits have found', () => {
     const [extraDifference, hundredDifferences] = [differences.slice(0, 1), differences.slice(1)]
     await noteDifferences(deps, client, 'payments 1', hundredDifferences)
     await noteDifferences(deps, client, 'payments 2', extraDifference)
-    expect((await readClientVerdict(deps, client.clientId)).standing).toHaveLength(100)
+    expect(await standingOf(deps, client)).toHaveLength(100)
     const standingAfterRepair = await noteDifferences(deps, client, 'payments 1', [])
 
     await noteDifferences(deps, client, 'payments 2', [])
@@ -118,12 +117,12 @@ describe('the differences that audits have found', () => {
         const key = windowKey(clientId)
         await alter(deps, key, { written_off_minor: 5 })
         deps.clock.advance(1)
-        await auditLedger(withoutSleep(deps), clientId)
+        await auditLedger(deps, clientId)
       })
 
-      await audit(withoutSleep(overtaken), clientId)
+      await audit(overtaken, clientId)
 
-      const { standing } = await readClientVerdict(deps, clientId)
+      const standing = await standingOf(deps, { clientId })
       expect(standing).toMatchObject([{ what: 'window.written_off_minor' }])
     },
   )
@@ -141,7 +140,7 @@ describe('the differences that audits have found', () => {
 
     expect(await pay()).toMatchObject({ status: 422 })
     aDayLater(deps)
-    await auditClient(withoutSleep(deps), client.clientId)
+    await auditClient(deps, client.clientId)
 
     const { standing, historyDay } = await readClientVerdict(deps, client.clientId)
     expect(standing.map(({ what }) => what)).toContain('payment.markup_minor')
@@ -151,7 +150,7 @@ describe('the differences that audits have found', () => {
   it.for([
     ['a client', false],
     ['the gateway', true],
-  ] as const)(
+  ])(
     'are found though the progress of %s is forged: the schedule continues no progress',
     async ([, isGateway], { deps, client }) => {
       await halvedSuspense(deps, client)
@@ -163,10 +162,10 @@ describe('the differences that audits have found', () => {
       const progress = { day: dayNumber(beganAt), done: '~', found: [], beganAt, auditId: 'forged' }
       await alter(deps, key, { figures_at: beganAt, progress })
 
-      await auditGateway(withoutSleep(deps))
-      await auditClient(withoutSleep(deps), client.clientId)
+      await auditGateway(deps)
+      await auditClient(deps, client.clientId)
 
-      const { standing } = await readClientVerdict(deps, client.clientId)
+      const standing = await standingOf(deps, client)
       expect(standing.map(({ what }) => what)).toStrictEqual(
         expect.arrayContaining(['suspense.amount_minor', 'window.written_off_minor']),
       )
@@ -184,11 +183,11 @@ describe('the differences that audits have found', () => {
 
     for (let day = 0; day < 31; day++) {
       if (day > 0) aDayLater(deps)
-      await auditClient(withoutSleep(deps), client.clientId)
+      await auditClient(deps, client.clientId)
     }
 
     const unknown = { what: 'payment.colour', id: 'payment' }
-    expect((await readClientVerdict(deps, client.clientId)).standing).toMatchObject([unknown])
+    expect(await standingOf(deps, client)).toMatchObject([unknown])
     expect(deps.published.filter(({ kind }) => kind === 'audit.imbalance')).toHaveLength(1)
     expect((await pay()).body).not.toMatchObject({ field_errors: expect.any(Object) })
   })
@@ -207,7 +206,7 @@ describe('a verdict row that is unreadable', () => {
     const { not_repairable: named } = await recountLedger(deps, { clientId, operator: OPERATOR })
     expect(await pay()).toMatchObject({ status: 422 })
 
-    await auditClient(withoutSleep(deps), clientId)
+    await auditClient(deps, clientId)
 
     const unreadable = { what: 'verdict', id: clientId, found: 'unreadable' }
     const verdict = await readClientVerdict(deps, clientId)
@@ -228,7 +227,7 @@ describe('a verdict row that is unreadable', () => {
       figuresAt: deps.now(),
       restoredAt,
     })
-    expect((await readClientVerdict(deps, client.clientId)).standing).toStrictEqual([])
+    expect(await standingOf(deps, client)).toStrictEqual([])
   })
 
   it('or cannot be written stops no audit of another owner', async ({ deps, client }) => {

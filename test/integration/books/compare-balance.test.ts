@@ -5,10 +5,9 @@
 import { describe, expect } from 'vitest'
 import { handler } from '../../../functions/schedule/compare-balance.ts'
 import { minor } from '../../../shared/money.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
-import { aRefund } from '../../support/money-rows.ts'
+import { bookRefund } from '../../support/money-rows.ts'
 import { lambdaContext } from '../../support/operator-actions.ts'
 import {
   anOpenPayment,
@@ -82,7 +81,7 @@ describe('compare-balance (design section 12)', () => {
 
   it('counts rows that were read and wait for their payment', async ({ deps, client, answer }) => {
     const open = await anOpenPayment(deps, client)
-    await movePayment(deps, open, aRefund(deps, 30_000))
+    await bookRefund(deps, open, 30_000)
     const odd = await creditedPayment(deps, client)
     const figures = { amountMinor: minor(99_999), providerMinor: minor(95_999) }
     deps.provider.transactions.push(rowNow(deps, odd, { ...figures, keptMinor: minor(4_000) }))
@@ -109,7 +108,7 @@ describe('compare-balance (design section 12)', () => {
         deps.clock.advance(86_400)
       }
 
-      const message = expect.stringContaining(`today by ${gap} IDR`) as unknown
+      const message = expect.stringContaining(`today by ${gap} IDR`)
       expect(deps.published).toMatchObject([{ kind: 'balance.gap', message }])
       answer(96_000)
       expect(await run(deps)).toMatchObject({ gap_minor: 0 })
@@ -186,7 +185,7 @@ describe('compare-balance (design section 12)', () => {
     expect(deps.provider.countOf('getBalance')).toBe(2)
   })
 
-  it.for(['the provider does not answer', 'no look ends'] as const)(
+  it.for(['the provider does not answer', 'no look ends'])(
     'is an alert when a day passes without a comparison: %s',
     async (why, { deps }) => {
       await run(deps)

@@ -202,7 +202,7 @@ describe('get-books (design section 12)', () => {
     const sums = head
       .split(',')
       .slice(1, -1)
-      .map((name, at) => [name, rows.reduce((sum, row) => sum + Number(row[at + 1]), 0)] as const)
+      .map((name, at) => [name, rows.reduce((sum, row) => sum + Number(row[at + 1]), 0)])
     expect(Object.fromEntries(sums.filter(([, amount]) => amount !== 0))).toStrictEqual(MONTH)
     const onlyB = await invokeAdmin(getBooks, deps, { format: 'csv', client_id: b.clientId })
     expect(onlyB.body).toStrictEqual({ csv: `${head}\n${lines[1] ?? ''}\n` })

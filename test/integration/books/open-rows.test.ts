@@ -54,19 +54,16 @@ it('a refund that waits for its fee is no gap, before and after it is booked', a
 it.for([
   ['moved its payment', undefined],
   ['is booked by the house', 'order 17'],
-] as const)(
-  'a row counts once whose later form %s',
-  async (rest, { deps, compare, refund, rows, sync }) => {
-    const [, reference] = rest
-    const shown = await refund(reference)
-    deps.clock.advance(600)
-    rows.splice(-1, 1, rowOut(deps, shown))
-    await sync()
-    expect(await rawItem(deps, syncJobKey('open#txn'))).toHaveProperty('work')
+])('a row counts once whose later form %s', async (rest, { deps, compare, refund, rows, sync }) => {
+  const [, reference] = rest
+  const shown = await refund(reference)
+  deps.clock.advance(600)
+  rows.splice(-1, 1, rowOut(deps, shown))
+  await sync()
+  expect(await rawItem(deps, syncJobKey('open#txn'))).toHaveProperty('work')
 
-    expect(await compare(-60_000)).toMatchObject({ gap_minor: 0 })
-  },
-)
+  expect(await compare(-60_000)).toMatchObject({ gap_minor: 0 })
+})
 
 it.for([
   ['an own row of a payment', { type: 'PAYMENT', cashflow: 'MONEY_IN' }],

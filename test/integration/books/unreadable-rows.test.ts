@@ -14,7 +14,7 @@ import { aFinding } from '../../support/money-rows.ts'
 import { invokeWhole, lambdaContext } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
-import { alter, putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, alterSettlement, putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
@@ -68,9 +68,11 @@ describe('the books of all', () => {
   it('name such an entry of a settlement without totals of each day', async ({ deps, client }) => {
     const { settlementId } = await sweptADayLater(deps, client)
     const [total] = (await rawItem(deps, settlementKey(settlementId)))['totals'] as object[]
-    await alter(deps, settlementKey(settlementId), {
-      totals: [{ ...total, day: '2026-11-01', lastDay: '2026-11-21' }],
-    })
+    await alterSettlement(
+      deps,
+      { settlementId },
+      { totals: [{ ...total, day: '2026-11-01', lastDay: '2026-11-21' }] },
+    )
     const named = await spoilEntry(deps, client)
 
     const { differences } = await booksOf(deps, { from: '2026-11-20', to: '2026-11-21' })

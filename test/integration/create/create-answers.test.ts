@@ -7,7 +7,6 @@ import { minor } from '../../../shared/money.ts'
 import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { addMs } from '../../../shared/time.ts'
 import {
   aRequest,
   checkWhenDue,
@@ -63,7 +62,7 @@ describe('createPayment when the provider refuses (design section 4)', () => {
     'answers 422 with the field and the limit for %j after %j',
     async (fields, answer, field, message) => {
       const { deps, make, creates } = await aCreate(fields)
-      deps.provider.script('createRequest', async () => answer)
+      deps.provider.answer('createRequest', answer)
 
       await expect(make()).rejects.toMatchObject({
         code: 'validation',
@@ -86,7 +85,7 @@ describe('createPayment when the provider refuses (design section 4)', () => {
     [wallet('NEWPAY'), INVALID],
   ])('answers 500, as its own failure, for %j after %j', async (fields, answer) => {
     const { deps, make } = await aCreate(fields)
-    deps.provider.script('createRequest', async () => answer)
+    deps.provider.answer('createRequest', answer)
 
     await expect(make()).rejects.toMatchObject({ code: 'internal_error' })
     expect(deps.lines.at(-1)).toMatchObject({ code: 'payment.create_failed' })
@@ -96,8 +95,8 @@ describe('createPayment when the provider refuses (design section 4)', () => {
     const deps = memoryDeps()
     for (const day of [1, 1, 2]) {
       const { client } = await aCreate({}, deps)
-      deps.provider.script('createRequest', async () => NOT_ACTIVATED)
-      deps.clock.set(addMs(deps.now(), day === 2 ? 86_400_000 : 0))
+      deps.provider.answer('createRequest', NOT_ACTIVATED)
+      deps.clock.pass(day === 2 ? 86_400_000 : 0)
 
       await expect(create(deps, client, aRequest(wallet('DANA')))).rejects.toMatchObject({
         code: 'internal_error',
@@ -115,7 +114,7 @@ describe('createPayment when the provider refuses (design section 4)', () => {
 
   it('names the refusal and releases the key although the operators could not be told', async () => {
     const { deps, make } = await aCreate(wallet('DANA'))
-    deps.provider.script('createRequest', async () => NOT_ACTIVATED)
+    deps.provider.answer('createRequest', NOT_ACTIVATED)
 
     await expect(make(failingOn(deps, 'transact', 'before'))).rejects.toThrow(
       'the provider refused the payment: INVALID_MERCHANT_SETTINGS',
@@ -173,7 +172,7 @@ describe('a wallet outside the table of channels', () => {
 
   it('gets no second create within a minute of one whose outcome is unknown', async () => {
     const { deps, make, creates } = await aCreate(wallet('JENIUSPAY'))
-    deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
+    deps.provider.answer('createRequest', { kind: 'unknown', reason: 'timeout' })
     await make().catch(() => undefined)
     deps.provider.heal('createRequest')
 
@@ -199,10 +198,7 @@ describe('createPayment while the provider pauses creates (design section 4)', (
     const first = memoryDeps()
     const { client, make, creates } = await aCreate({}, first)
     const replayed = await create(first, client, aRequest(), 'an earlier key')
-    first.provider.script('createRequest', async () => ({
-      kind: 'not_executed',
-      reason: 'RATE_LIMIT_EXCEEDED',
-    }))
+    first.provider.answer('createRequest', { kind: 'not_executed', reason: 'RATE_LIMIT_EXCEEDED' })
     first.provider.script('pauseMs', () => 12_250)
     first.clock.advance(1)
     // The first 429 makes the pause known.

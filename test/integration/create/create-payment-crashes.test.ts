@@ -10,6 +10,7 @@ import {
   OVO_REQUEST,
   paidWhileCreating,
 } from '../../support/payment-builders.ts'
+import { notifyOf } from '../../support/synced-payment.ts'
 import {
   failingOn,
   recordTable,
@@ -51,7 +52,7 @@ describe('createPayment after a crash', () => {
     },
   )
 
-  it.each(['pending', 'succeeded'] as const)(
+  it.each(['pending', 'succeeded'])(
     'does not wait for a lease that is long because the clock was set back: %s',
     async (status) => {
       const { deps, client, make, reread } = await aCreate()
@@ -91,10 +92,7 @@ describe('createPayment after a crash', () => {
     deps.clock.advance(89)
     await expect(make()).rejects.toThrow('the customer may still answer the earlier push')
     deps.clock.advance(1)
-    deps.provider.script('listTransactions', async () => ({
-      kind: 'unanswered',
-      reason: 'unreachable',
-    }))
+    deps.provider.silence('listTransactions')
     await expect(make()).rejects.toThrow('could not say whether a push was paid')
     deps.provider.heal('listTransactions')
 
@@ -149,7 +147,7 @@ describe('a caller whose claim was applied, and is refused when the SDK repeats 
 
   it('goes on with a takeover at once', async () => {
     const { deps, make, creates, ledger } = await aCreate()
-    deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
+    deps.provider.answer('createRequest', { kind: 'unknown', reason: 'timeout' })
     await make().catch(() => undefined)
     deps.provider.heal('createRequest')
     const startMs = deps.monotonicMs()
@@ -180,7 +178,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
     const { deps, client } = scene
     const capture = await paidWhileCreating(deps, client, OVO_REQUEST)
     const { creating, providerPaymentId } = capture
-    const notify = () => applyProviderNews(deps, { providerPaymentId }, 'callback')
+    const notify = () => notifyOf(deps, providerPaymentId)
     creating.catch(() => undefined)
     return {
       ...scene,
@@ -224,10 +222,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
   it('delays a second push until due work has checked the first push, even while the provider lists no row', async () => {
     const { deps, make, creates, notify } = await paidOvo()
     await notify()
-    deps.provider.script('listTransactions', async () => ({
-      kind: 'unanswered',
-      reason: 'unreachable',
-    }))
+    deps.provider.silence('listTransactions')
     deps.clock.advance(90)
 
     await expect(make()).rejects.toThrow('reports money for an earlier push')

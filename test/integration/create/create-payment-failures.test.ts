@@ -42,7 +42,7 @@ describe('createPayment when the provider fails', () => {
     'answers internal_error after %o; a retry creates the payment',
     async ([answer, message, fields], { deps, client }) => {
       const make = () => create(deps, client, aRequest(fields), 'key-1')
-      deps.provider.script('createRequest', async () => answer)
+      deps.provider.answer('createRequest', answer)
 
       const failure = await make().catch((error: unknown) => error)
       deps.provider.heal('createRequest')
@@ -57,7 +57,7 @@ describe('createPayment when the provider fails', () => {
         answer.kind,
         'created',
       ])
-      expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
+      expect(await ledgerView(deps, client)).toStrictEqual({ pendingMinor: 0, pending: 1 })
     },
   )
 
@@ -66,7 +66,7 @@ describe('createPayment when the provider fails', () => {
     client,
   }) => {
     for (const answer of [UNKNOWN, REFUSED, REFUSED]) {
-      deps.provider.script('createRequest', async () => answer)
+      deps.provider.answer('createRequest', answer)
       await create(deps, client, aRequest(), 'key-1').catch(() => undefined)
     }
     deps.provider.heal('createRequest')
@@ -85,7 +85,7 @@ describe('createPayment when the provider fails', () => {
     'forgets the request after 90 days, and takes the new one after a refusal, when no attempt left anything at the provider: %j',
     async ([answers, amount, expected], { deps, client }) => {
       for (const answer of answers) {
-        deps.provider.script('createRequest', async () => answer)
+        deps.provider.answer('createRequest', answer)
         await create(deps, client, aRequest(), 'key-1').catch(() => undefined)
       }
       deps.provider.heal('createRequest')
@@ -101,7 +101,7 @@ describe('createPayment when the provider fails', () => {
 
   it('replays the payment when a later attempt overtook the takeover', async () => {
     const { deps, make, creates } = await aCreate()
-    deps.provider.script('createRequest', async () => UNKNOWN)
+    deps.provider.answer('createRequest', UNKNOWN)
     await make().catch(() => undefined)
     deps.provider.script('createRequest', async () => {
       deps.provider.heal('createRequest')
@@ -117,7 +117,7 @@ describe('createPayment when the provider fails', () => {
 
   it('gives up when other callers were first five times', async () => {
     const { deps, make, creates } = await aCreate()
-    deps.provider.script('createRequest', async () => UNKNOWN)
+    deps.provider.answer('createRequest', UNKNOWN)
     await make().catch(() => undefined)
     const overtaken = interceptTable(deps, {
       before: async ({ name }) => {

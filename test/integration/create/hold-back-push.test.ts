@@ -43,7 +43,7 @@ async function lostPush(waitedSeconds = 60) {
       more: Partial<TransactionPage> = {},
     ) => {
       const value = { transactions, hasMore: false, ...more }
-      deps.provider.script('listTransactions', async () => ({ kind: 'found', value }))
+      deps.provider.answer('listTransactions', { kind: 'found', value })
     },
     report: (
       { providerPaymentId, reference: rowReference }: ProviderTransaction,

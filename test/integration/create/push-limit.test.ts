@@ -80,7 +80,7 @@ describe('pushes to one phone', () => {
 
   it('counts the second push of a key, and refuses it before the attempt begins', async () => {
     const { deps, push, calls } = await aPushingClient()
-    deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'ANY' }))
+    deps.provider.answer('createRequest', { kind: 'refused', code: 'ANY' })
     for (let sent = 0; sent < 3; sent++)
       await expect(push('a')).rejects.toMatchObject({ code: 'internal_error' })
 
@@ -92,7 +92,7 @@ describe('pushes to one phone', () => {
   it('counts a push whose key was refused before for a request of another channel', async () => {
     const { deps, push, calls } = await aPushingClient()
     const keys = ['a', 'b', 'c', 'd', 'e']
-    deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'ANY' }))
+    deps.provider.answer('createRequest', { kind: 'refused', code: 'ANY' })
     for (const key of keys) await push(key, {}).catch(() => undefined)
     deps.provider.heal('createRequest')
 

@@ -12,7 +12,7 @@ import { DAY_MS } from '../../../shared/time.ts'
 import { invokeAdmin, invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { alter, putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { approvedFor } from './approved-for.ts'
 
 describe('adjust-house (design sections 7 and 12)', () => {
@@ -65,11 +65,11 @@ describe('adjust-house (design sections 7 and 12)', () => {
   it('is booked on the next open day, and once by two operators', async () => {
     const deps = memoryDeps()
     const approved = await approvedFor(deps, adjustHouse, INVOICE)
-    const frozen = beforeFirst(deps, 'transact', async () => {
+    const frozen = beforeCommit(deps, async () => {
       deps.clock.advance((1.5 * DAY_MS) / 1_000)
       await closeHouseDays(deps)
     })
-    const raced = beforeFirst(deps, 'transact', () => approved(frozen))
+    const raced = beforeCommit(deps, () => approved(frozen))
 
     expect(await approved(raced)).toMatchObject({ status: 200, body: { posted_at: deps.now() } })
     await expectHouseBalanced(deps)

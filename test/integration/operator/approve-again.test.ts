@@ -4,11 +4,10 @@ import { handler as acceptAction } from '../../../functions/admin/accept-differe
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { shardKey } from '../../../shared/table/keys.ts'
 import { unacceptedDifferences } from '../../../shared/verdict/acceptances.ts'
-import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { invokeAdmin, invokeWhole, OPERATOR, withClient } from '../../support/operator-actions.ts'
-import { withoutSleep } from '../../support/settlement-builders.ts'
+import { standingOf } from '../../support/settlement-builders.ts'
 import { alter, putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst } from '../../support/test-deps.ts'
+import { beforeCommit } from '../../support/test-deps.ts'
 import { aCorrection, approve } from './approved-for.ts'
 
 async function anApprovedCorrection() {
@@ -33,7 +32,7 @@ describe('a second approval of the same figures', () => {
 
   it('is refused while an action uses the first one', async () => {
     const { deps, asked, key, adjust } = await anApprovedCorrection()
-    const raced = beforeFirst(deps, 'transact', () => adjust())
+    const raced = beforeCommit(deps, () => adjust())
 
     expect(await approve(raced, asked)).toMatchObject({ status: 409 })
     expect(await deps.table.get(key)).toMatchObject({ usedAt: deps.now() })
@@ -45,7 +44,7 @@ describe('a second approval of the same figures', () => {
       deps.clock.advance(1)
       const row = await rawItem(deps, shardKey(clientId, 3))
       await putRaw(deps, { ...row, credited_minor, credited_at: deps.now() })
-      return auditLedger(withoutSleep(deps), clientId)
+      return auditLedger(deps, clientId)
     }
     const { differences } = await credit(7)
     const figures = { client_id: clientId, ...differences[0] }
@@ -54,7 +53,7 @@ describe('a second approval of the same figures', () => {
     deps.clock.advance(1)
     expect(await invokeAdmin(acceptAction, deps, input)).toMatchObject({ status: 200 })
     const open = async () => {
-      const { standing } = await readClientVerdict(deps, clientId)
+      const standing = await standingOf(deps, { clientId })
       return unacceptedDifferences(deps, clientId, standing)
     }
 

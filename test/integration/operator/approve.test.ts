@@ -24,7 +24,7 @@ import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { fail, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import { alter, erase, keyOfRow, putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER, askedApproval } from '../../support/with-approval.ts'
 import { bookedItem } from '../payment/suspense-test.ts'
 import { aCorrection, approve } from './approved-for.ts'
@@ -123,13 +123,13 @@ describe('an approved action (design section 11)', () => {
   it('is refused when the approval is used or replaced between read and write', async () => {
     const { deps, adjust, asked, key } = await aCorrection()
     await approve(deps, asked)
-    const used = beforeFirst(deps, 'transact', async () => {
+    const used = beforeCommit(deps, async () => {
       await alter(deps, key, { used_at: deps.now() })
     })
     expect(await adjust(used)).toMatchObject({ status: 422 })
 
     await approve(deps, asked)
-    const replaced = beforeFirst(deps, 'transact', async () => {
+    const replaced = beforeCommit(deps, async () => {
       deps.clock.advance(1)
       await approve(deps, asked)
     })
@@ -149,7 +149,7 @@ describe('an approved action (design section 11)', () => {
 
   it('is approved once when two people approve it at the same time', async () => {
     const { deps, clientId, asked } = await aCorrection()
-    const raced = beforeFirst(deps, 'transact', () => approve(deps, asked, 'first@gateway.example'))
+    const raced = beforeCommit(deps, () => approve(deps, asked, 'first@gateway.example'))
 
     const { status } = await approve(raced, asked)
 
@@ -170,7 +170,7 @@ describe('an approved action (design section 11)', () => {
     expect(await lower(repaid)).toMatchObject({ status: 200 })
     expect(await lower({ kind: 'recovered', amount_minor: -9, reference: 'T' })).toMatchObject({
       status: 422,
-      body: { message: expect.stringContaining('needs an approval') as unknown },
+      body: { message: expect.stringContaining('needs an approval') },
     })
   })
 })
@@ -204,7 +204,7 @@ describe('approve', () => {
   ] as const)('refuses %o', async ([input, message]) => {
     const refused = await approve(memoryDeps(), input as never)
 
-    const text: unknown = expect.stringContaining(message)
+    const text = expect.stringContaining(message)
     expect(refused).toMatchObject({ status: 422, body: { message: text } })
   })
 

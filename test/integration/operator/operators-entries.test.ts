@@ -11,12 +11,11 @@ import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
-import { aRefund } from '../../support/money-rows.ts'
+import { bookRefund } from '../../support/money-rows.ts'
 import { invokeAdmin, invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import {
   anOpenPayment,
@@ -27,7 +26,7 @@ import {
 } from '../../support/paid-builders.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { aLoneClient, payOut, sweptNow } from '../../support/settlement-builders.ts'
-import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
+import { beforeCommit, memoryDeps } from '../../support/test-deps.ts'
 import { recount } from '../recount/torn-world.ts'
 import { clientTest } from '../settlement/client-test.ts'
 import { approvedFor } from './approved-for.ts'
@@ -108,8 +107,8 @@ describe('return-payout (design sections 7 and 12)', () => {
       const input = { settlement_id: settlement.settlementId, ...RETURN }
       const act = await approvedFor(deps, returnPayout, input)
       const fence = addMs(deps.now(), MINUTE_MS)
-      const raced = beforeFirst(deps, 'transact', () => raiseFence(deps, client.clientId, fence))
-      const overtaken = beforeFirst(deps, 'transact', async () => {
+      const raced = beforeCommit(deps, () => raiseFence(deps, client.clientId, fence))
+      const overtaken = beforeCommit(deps, async () => {
         expect(await act(raced)).toMatchObject({ status: 200, body: { posted_at: fence } })
       })
 
@@ -256,9 +255,7 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
         amount_minor: 60_000,
         bank_reference: crypto.randomUUID().toUpperCase(),
       })
-      const raced = beforeFirst(deps, 'transact', () =>
-        movePayment(deps, payment, aRefund(deps, 50_000)),
-      )
+      const raced = beforeCommit(deps, () => bookRefund(deps, payment, 50_000))
 
       expect(await act(raced)).toMatchObject({ status: 422 })
       const types = (await entriesIn(deps, client)).map(({ type }) => type)

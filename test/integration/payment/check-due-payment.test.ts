@@ -143,7 +143,7 @@ describe('checkDuePayment: our own expiry', () => {
     ['does not know the request, with a finding', 'not_found', 'not_found_upstream'],
   ] as const)('expires when the provider %s', async (_, kind, cause) => {
     const { deps, payment, check, reread } = await aPendingScene(QRIS)
-    deps.provider.script('cancelRequest', async () => ({ kind }))
+    deps.provider.answer('cancelRequest', { kind })
 
     await check()
 
@@ -154,39 +154,33 @@ describe('checkDuePayment: our own expiry', () => {
   it.each([
     ['credits the payment when the provider answers again', 60, 'succeeded'],
     ['begins after an hour without an answer', 3_600, 'expired'],
-  ] as const)(
-    'waits for an answer about an announced capture: it %s',
-    async (_, seconds, status) => {
-      const { deps, payment, check, request, reread, item } = await aPendingScene({
-        ...QRIS,
-        expiresInSeconds: 60,
-      })
-      const { paymentId, notionalMinor: capturedMinor } = payment
-      const capture = {
-        providerPaymentId: 'py-1',
-        paymentRequestId: 'pr-1',
-        reference: `${paymentId}-1`,
-        capturedMinor,
-      }
-      await deps.table.write(
-        update(paymentKey(paymentId), { add: { rememberedProviderPaymentIds: new Set(['py-1']) } }),
-      )
-      request({ status: 'expired' })
-      expect(callsOfCheck((await item()) ?? {}, deps.now())).toContain('getPayment')
-      deps.provider.script('getPayment', async () => ({
-        kind: 'unanswered',
-        reason: 'server_error',
-      }))
-      expect([await check(), (await reread()).status]).toStrictEqual(['unanswered', 'pending'])
-      deps.clock.advance(seconds)
-      deps.provider.payments.set('py-1', { ...capture, currency: 'IDR', status: 'captured' })
-      if (status === 'succeeded') deps.provider.heal('getPayment')
+  ])('waits for an answer about an announced capture: it %s', async (_, seconds, status) => {
+    const { deps, payment, check, request, reread, item } = await aPendingScene({
+      ...QRIS,
+      expiresInSeconds: 60,
+    })
+    const { paymentId, notionalMinor: capturedMinor } = payment
+    const capture = {
+      providerPaymentId: 'py-1',
+      paymentRequestId: 'pr-1',
+      reference: `${paymentId}-1`,
+      capturedMinor,
+    }
+    await deps.table.write(
+      update(paymentKey(paymentId), { add: { rememberedProviderPaymentIds: new Set(['py-1']) } }),
+    )
+    request({ status: 'expired' })
+    expect(callsOfCheck((await item()) ?? {}, deps.now())).toContain('getPayment')
+    deps.provider.silence('getPayment', 'server_error')
+    expect([await check(), (await reread()).status]).toStrictEqual(['unanswered', 'pending'])
+    deps.clock.advance(seconds)
+    deps.provider.payments.set('py-1', { ...capture, currency: 'IDR', status: 'captured' })
+    if (status === 'succeeded') deps.provider.heal('getPayment')
 
-      await check()
+    await check()
 
-      expect(await reread()).toMatchObject({ status })
-    },
-  )
+    expect(await reread()).toMatchObject({ status })
+  })
 
   it('does not start when a cancel was stored after the read', async () => {
     const { deps, payment, item, reread } = await aPendingScene(QRIS)
@@ -205,10 +199,7 @@ describe('checkDuePayment: claims and refusals', () => {
   it.each([
     ['is not due yet', (item: Item) => item],
     ['is missing', () => undefined],
-    [
-      'was claimed by another worker',
-      (item: Item) => ({ ...item, dueAt: '2026-11-20T03:00:00.000Z' }),
-    ],
+    ['was claimed by another worker', (item) => ({ ...item, dueAt: '2026-11-20T03:00:00.000Z' })],
   ])('makes no call for a payment that %s', async (_, alter) => {
     const { deps, payment, item, reread } = await aPendingScene()
 

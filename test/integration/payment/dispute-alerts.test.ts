@@ -7,7 +7,7 @@ import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
-import { aChargeback, aRefund, aVoid, aWin } from '../../support/money-rows.ts'
+import { aChargeback, aRefund, aVoid, aWin, bookRefund } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
 import { interceptTable, type TestDeps } from '../../support/test-deps.ts'
@@ -23,7 +23,7 @@ import { CASE, inDays, send, tellWhenDue } from './dispute-news.ts'
 describe('the alerts of a dispute', () => {
   it('says what was refunded before, which answers it', async ({ deps, client }) => {
     const paid = await creditedPayment(deps, client)
-    await movePayment(deps, paid.payment, aRefund(deps, 40_000, 'refund-1'))
+    await bookRefund(deps, paid.payment, 40_000, 'refund-1')
     deps.published.length = 0
 
     await send(deps, { reference_id: paid.reference })
@@ -85,7 +85,7 @@ describe('the alerts of a dispute', () => {
     client,
   }) => {
     const paid = await creditedPayment(deps, client, { method: 'qris', channelCode: undefined })
-    await movePayment(deps, paid.payment, aRefund(deps, 100_000))
+    await bookRefund(deps, paid.payment, 100_000)
     deps.published.length = 0
 
     await movePayment(deps, await paymentOf(deps, paid), aChargeback(deps, 100_000, 25_000))
@@ -104,7 +104,7 @@ describe('the alerts of a dispute', () => {
     'of money that was refunded too: %s changes nothing for the merchant, and says where the money went',
     async ([, rowOf, told], { deps, client }) => {
       const paid = await creditedPayment(deps, client)
-      await movePayment(deps, paid.payment, aRefund(deps, 100_000, 'refund-1'))
+      await bookRefund(deps, paid.payment, 100_000, 'refund-1')
       await movePayment(deps, await paymentOf(deps, paid), aChargeback(deps, 100_000))
       deps.published.length = 0
       const row = rowOf(deps)
@@ -123,7 +123,7 @@ describe('the alerts of a dispute', () => {
   it('says at its reminder what was refunded since', async ({ deps, client }) => {
     const paid = await creditedPayment(deps, client)
     await send(deps, { reference_id: paid.reference })
-    await movePayment(deps, paid.payment, aRefund(deps, 40_000, 'refund-1'))
+    await bookRefund(deps, paid.payment, 40_000, 'refund-1')
 
     await tellWhenDue(deps)
 

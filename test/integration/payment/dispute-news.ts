@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
 import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
 import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
-import { addMs, DAY_MS, type Timestamp, TimestampSchema } from '../../../shared/time.ts'
+import { addMs, DAY_MS, TimestampSchema } from '../../../shared/time.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 
@@ -29,11 +29,11 @@ export function send(
   return receiveCallback(deps, { isGenuine: true, rawBody, parse: parseCallback })
 }
 
-export function inDays(deps: TestDeps, days: number): Timestamp {
+export function inDays(deps: TestDeps, days: number) {
   return addMs(deps.now(), days * DAY_MS)
 }
 
-export async function tellWhenDue(deps: TestDeps): Promise<boolean | undefined> {
+export async function tellWhenDue(deps: TestDeps) {
   const said = await dueAtOf(deps, 'alert', CASE)
   if (said === undefined) return undefined
   const dueAt = v.parse(TimestampSchema, said)

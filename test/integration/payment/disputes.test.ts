@@ -3,13 +3,12 @@
  * looks like and whenever it comes (design section 14). It moves no money.
  */
 import { describe, expect } from 'vitest'
-import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { toPaymentDto } from '../../../shared/payment/payment-dto.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
-import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
+import { creditedPayment, expire, paymentOf } from '../../support/synced-payment.ts'
 import { interceptTable } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { syncTest as it } from '../sync/sync-test.ts'
@@ -86,7 +85,7 @@ describe('a dispute of a paid payment', () => {
     client,
   }) => {
     const paid = await creditedPayment(deps, client)
-    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+    deps.provider.silence('getPayment')
 
     expect(await send(deps, { payment_id: paid.providerPaymentId })).toBe('ask_again')
     expect(await findSuspense(deps, CASE)).toBeUndefined()
@@ -223,7 +222,7 @@ describe('a dispute of no paid payment', () => {
   it('of an expired one is a case too', async ({ deps, client }) => {
     const payment = await aPendingPayment(deps, client)
     const { reference } = deps.provider.requestOf(payment.paymentRequestId)
-    await closePayment(deps, payment, { status: 'expired', source: 'due_work' })
+    await expire(deps, payment)
 
     await send(deps, { reference_id: reference })
 
@@ -261,7 +260,7 @@ describe('a dispute of no paid payment', () => {
   })
 
   it('of a capture that the provider refuses to show is one finding a day', async ({ deps }) => {
-    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'refused' }))
+    deps.provider.silence('getPayment', 'refused')
 
     expect(await send(deps, { reference_id: 'order 17', payment_id: 'inv-17' })).not.toBe(
       'ask_again',

@@ -7,7 +7,6 @@
 import { describe, expect, it } from 'vitest'
 import { expirePayment } from '../../../shared/payment/news/cancel-payment.ts'
 import { callsOfCheck, checkDuePayment } from '../../../shared/payment/news/check-due-payment.ts'
-import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import {
   endCheck,
@@ -20,6 +19,7 @@ import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { settledRowFor } from '../../support/paid-builders.ts'
+import { expire } from '../../support/synced-payment.ts'
 import { beforeFirst } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { aScene } from './payment-test.ts'
@@ -119,10 +119,7 @@ describe('the start of an expiry is its claim, and leaves the due time', () => {
     const item = () => deps.table.get(paymentKey(payment.paymentId))
     deps.clock.set(addMs(payment.dueAt ?? deps.now(), 1))
     const read = await item()
-    deps.provider.script('cancelRequest', async () => ({
-      kind: 'unanswered',
-      reason: 'unreachable',
-    }))
+    deps.provider.answer('cancelRequest', { kind: 'unanswered', reason: 'unreachable' })
     expect(await checkDuePayment(deps, read)).toBe('unanswered')
     return { ...scene, item, read, callsAtFirst: deps.provider.calls.length }
   }
@@ -201,7 +198,7 @@ it('a cancel without an answer stays due within a minute, also if the payment wa
 
   const stored = await reread()
   expect(stored).toMatchObject({ status: 'pending', cancelRequestedAt: expect.any(String) })
-  expect(stored?.dueAt).toSatisfy((at: string) => at <= addMs(deps.now(), MINUTE_MS))
+  expect(stored?.dueAt).toSatisfy((at) => at <= addMs(deps.now(), MINUTE_MS))
 })
 
 describe('POST cancel after expires_at', () => {
@@ -224,7 +221,7 @@ describe('POST cancel after expires_at', () => {
     'answers 502 while the provider is %s, and leaves the payment due at once',
     async (reason, code) => {
       const { deps, payment, reread, cancel, runDueWork, passTime, expectExpired } = await aQris()
-      deps.provider.script('cancelRequest', async () => ({ kind: 'unanswered', reason }))
+      deps.provider.answer('cancelRequest', { kind: 'unanswered', reason })
       passTime()
       await endCheck(deps, payment, payment.dueAt ?? deps.now(), addMs(deps.now(), 60_000))
 
@@ -262,7 +259,7 @@ it('an expiry does not start when a cancel was stored after the read; the provid
 
 it('a terminal payment refuses the start of an expiry, a due time and a posting', async () => {
   const { deps, payment, reread } = await aScene()
-  await closePayment(deps, payment, { status: 'expired', source: 'due_work' })
+  await expire(deps, payment)
   const paymentBefore = await reread()
 
   const expiryStart = await recordExpiryStart(deps, payment, deps.now())

@@ -37,7 +37,7 @@ it.for([
     const own = { transactionId: deps.newId(), rowAt: deps.now(), providerMinor: minor(95_560) }
     await resolve(deps, await bookSuspense(deps, held as Suspense, own))
     const timeout = { kind: 'unknown', reason: 'timeout' } as const
-    if (status === 'creating') deps.provider.script('createRequest', async () => timeout)
+    if (status === 'creating') deps.provider.answer('createRequest', timeout)
     await (how === 'put back' ? putRaw(deps, row) : make().catch(() => undefined))
     deps.clock.advance(300)
 

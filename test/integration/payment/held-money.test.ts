@@ -4,8 +4,7 @@
  * the transaction that writes or resolves the item.
  */
 import { describe, expect } from 'vitest'
-import { listEventsOf } from '../../../shared/event/read-events.ts'
-import { paymentIdForKey, subjectOfPayment } from '../../../shared/ids.ts'
+import { paymentIdForKey } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import { holdMoney } from '../../../shared/payment/held-money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
@@ -17,9 +16,9 @@ import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { finding, heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
-import { exists, update } from '../../../shared/table/step.ts'
-import { loseAnswer, OVO_REQUEST, payFirst } from '../../support/payment-builders.ts'
-import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { eventsOf, loseAnswer, OVO_REQUEST, payFirst } from '../../support/payment-builders.ts'
+import { changeRow } from '../../support/tampering.ts'
+import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { send } from './dispute-news.ts'
@@ -29,7 +28,7 @@ import { aScene, paymentTest } from './payment-test.ts'
 const it = paymentTest.extend('held', ({ deps, client, payment, scene }) => ({
   shown: async () => toPaymentDto(await scene.reread()).held,
   told: async () => {
-    const events = await listEventsOf(deps, subjectOfPayment(payment.paymentId))
+    const events = await eventsOf(deps, payment)
     return events
       .filter((event) => event?.type === 'payment.held' && event.endpointIds.length > 0)
       .map((event) => String(event?.name.split('#').at(-1)))
@@ -125,7 +124,7 @@ it('money that comes after the expiry is shown, and again when it went back', as
 
 it('money of a push that the customer confirms after its cancel is shown', async () => {
   const { deps, cancel, pay, notify, reread } = await aScene(OVO_REQUEST)
-  deps.provider.script('cancelRequest', async () => ({ kind: 'not_cancellable' }))
+  deps.provider.answer('cancelRequest', { kind: 'not_cancellable' })
   await cancel()
 
   await notify({ providerPaymentId: pay() })
@@ -241,7 +240,7 @@ describe('the transaction of held money', () => {
     const [first, other] = [60_000, 70_000].map((amount) =>
       deps.provider.pay(payment.paymentRequestId, amount),
     )
-    const racing = beforeFirst(deps, 'transact', () => scene.notify({ providerPaymentId: other }))
+    const racing = beforeCommit(deps, () => scene.notify({ providerPaymentId: other }))
 
     await scene.notify({ providerPaymentId: first }, racing)
 
@@ -258,7 +257,7 @@ describe('the transaction of held money', () => {
     const { providerPaymentId, paymentRequestId } = payFirst(deps)
     const wrong = deps.provider.pay(paymentRequestId, 90_000)
     const credit = () => applyProviderNews(deps, { providerPaymentId }, 'sync')
-    const racing = beforeFirst(deps, 'transact', credit)
+    const racing = beforeCommit(deps, credit)
 
     await applyProviderNews(racing, { providerPaymentId: wrong }, 'sync')
 
@@ -277,7 +276,7 @@ describe('the transaction of held money', () => {
   }) => {
     await held.subscribe()
     const suspenseId = await held.paySecond()
-    await deps.table.write(update(paymentKey(payment.paymentId), { remove: ['held'] }, exists))
+    await changeRow(deps, paymentKey(payment.paymentId), { remove: ['held'] })
 
     await scene.notify({ providerPaymentId: suspenseId })
 

@@ -26,8 +26,7 @@ export async function aHiddenPayment(
   if (!upstreamPayment) throw new Error('the provider has no such payment')
   payments.set(providerPaymentId, { ...upstreamPayment, status: 'open' })
   if (visibility === 'missing') payments.delete(providerPaymentId)
-  if (visibility === 'unreachable')
-    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: visibility }))
+  if (visibility === 'unreachable') deps.provider.silence('getPayment')
   deps.clock.advance(1)
   const bodyOf = (
     event: string,

@@ -17,7 +17,7 @@ import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { aCreating, LEASE_MS } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
-function visiblePayment(deps: TestDeps, creating: CreatingPayment): Payment {
+function visiblePayment(deps: TestDeps, creating: CreatingPayment) {
   const times = { createdAt: deps.now(), expiresAt: addMs(deps.now(), DAY_MS) }
   return newPayment(creating, { paymentRequestId: 'pr-1', destination: '123' }, times)
 }

@@ -7,7 +7,6 @@ import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import type { Payment, PaymentRequest } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { addMs } from '../../../shared/time.ts'
 import {
   aPendingPayment,
   aRequest,
@@ -36,7 +35,7 @@ function sceneOf<Deps extends TestDeps>(deps: Deps, client: Client, payment: Pay
     client,
     payment,
     reread: () => paymentOf(deps, { payment }),
-    ledger: () => ledgerView(deps, client.clientId),
+    ledger: () => ledgerView(deps, client),
     event: (type: string) => eventOf(deps, payment, type),
     suspenseOf: (providerPaymentId: string) => findSuspense(deps, providerPaymentId),
     /** No callback reaches the gateway. */
@@ -46,9 +45,9 @@ function sceneOf<Deps extends TestDeps>(deps: Deps, client: Client, payment: Pay
       deps.provider.requests.set(paymentRequestId, request)
       return request
     },
-    notify: (subject: NewsSubject = { paymentRequestId }, callerDeps: TestDeps = deps) =>
+    notify: (subject: NewsSubject = { paymentRequestId }, callerDeps = deps) =>
       applyProviderNews(callerDeps, subject, 'callback'),
-    cancel: (callerDeps: TestDeps = deps) =>
+    cancel: (callerDeps = deps) =>
       cancelPayment(callerDeps, { clientId: client.clientId, id: paymentId }),
     check: () => checkWhenDue(deps, payment),
   }
@@ -64,7 +63,7 @@ export function withFrozenConflicts(deps: TestDeps, times: number, seconds: numb
   return interceptTable(deps, {
     before: ({ name }) => {
       if (name !== 'transact' || conflicts++ >= times) return
-      deps.clock.set(addMs(deps.now(), seconds * 1_000))
+      deps.clock.pass(seconds * 1_000)
       throw new TransactionConflictException({ message: 'conflict', $metadata: {} })
     },
   })
@@ -80,7 +79,7 @@ export async function aCreate(fields: Partial<PaymentRequest> = {}, deps = testD
     make: (callerDeps = deps, request = aRequest(fields)) =>
       create(callerDeps, client, request, 'key-1'),
     reread: () => findStoredPayment(deps, paymentId),
-    ledger: () => ledgerView(deps, client.clientId),
+    ledger: () => ledgerView(deps, client),
     creates: () => deps.provider.countOf('createRequest'),
     statuses: () => [...deps.provider.requests.values()].map(({ status }) => status),
   }

@@ -8,7 +8,7 @@ import {
 } from '../../../shared/suspense/record-suspense.ts'
 import { inflateText } from '../../../shared/table/deflated-text.ts'
 import { aPendingPayment, eventOf } from '../../support/payment-builders.ts'
-import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { paymentTest as it, withFrozenConflicts } from './payment-test.ts'
 
@@ -29,7 +29,7 @@ function captureUpstream(deps: TestDeps, reference: string, amount = 5_000) {
 }
 
 describe('a state that no document names', () => {
-  it.for(['request', 'latest payment', 'payment of the callback'] as const)(
+  it.for(['request', 'latest payment', 'payment of the callback'])(
     'of the %s changes nothing and is a finding; the capture credits the payment',
     async (object, { scene }) => {
       const { deps, payment, request, pay, notify, reread, suspenseOf } = scene
@@ -103,10 +103,7 @@ describe('money that must not be credited (design section 4)', () => {
   it('has a due alert until the alert is published, even if the topic fails', async ({
     scene: { deps, notify },
   }) => {
-    const failing: TestDeps = {
-      ...deps,
-      alerts: { publish: () => Promise.reject(new Error('topic down')) },
-    }
+    const failing = { ...deps, alerts: { publish: () => Promise.reject(new Error('topic down')) } }
     const suspenseId = captureUpstream(deps, 'unknown')
     const check = (checkDeps: TestDeps, dueAt = deps.now()) =>
       checkSuspenseAlert(checkDeps, { suspenseId, dueAt })
@@ -132,7 +129,7 @@ it('a capture goes to suspense if its payment is cancelled between read and writ
   const providerPaymentId = pay()
   const close = () => closePayment(deps, payment, { status: 'cancelled', source: 'cancel' })
 
-  await notify({ providerPaymentId }, beforeFirst(deps, 'transact', close))
+  await notify({ providerPaymentId }, beforeCommit(deps, close))
 
   expect(await reread()).toMatchObject({ status: 'cancelled' })
   expect(await suspenseOf(providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
@@ -143,8 +140,8 @@ it('an expiry changes nothing if the payment is paid between read and write', as
   const { deps, payment, pay, request, notify, reread, ledger } = scene
   const providerPaymentId = pay()
   const value = { ...request(), status: 'expired', latestPaymentId: undefined } as const
-  deps.provider.script('getRequest', async () => ({ kind: 'found', value }))
-  const raced = beforeFirst(deps, 'transact', () => notify({ providerPaymentId }))
+  deps.provider.answer('getRequest', { kind: 'found', value })
+  const raced = beforeCommit(deps, () => notify({ providerPaymentId }))
 
   await notify({ paymentRequestId: payment.paymentRequestId }, raced)
 
@@ -175,7 +172,7 @@ it.for([
   async ([, kind, cancelCalls], { scene }) => {
     const { deps, pay, notify, cancel, ledger } = scene
     const providerPaymentId = pay()
-    deps.provider.script('cancelRequest', async () => ({ kind: 'not_cancellable' }))
+    deps.provider.answer('cancelRequest', { kind: 'not_cancellable' })
     const raced = beforeFirst(deps, kind, () => notify({ providerPaymentId }))
 
     await expect(cancel(raced)).rejects.toThrow('payment cannot be cancelled in status=succeeded')
@@ -293,7 +290,7 @@ it('an expired request closes no payment while the provider does not answer abou
   const { deps, pay, request, notify, reread } = scene
   pay()
   request({ status: 'expired' })
-  deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
+  deps.provider.silence('getPayment', 'server_error')
 
   expect(await notify()).toMatchObject({ kind: 'unanswered' })
   expect(await reread()).toMatchObject({ status: 'pending' })

@@ -178,7 +178,7 @@ async function aScarceProvider(callsLeft: number | undefined, stage: Partial<Sta
   const deps = testDeps({ stage: { providerCallsPerMinute: 8, ...stage } })
   deps.provider.script('callsLeft', () => callsLeft)
   const [client, other] = [await anApiClient(deps), await anApiClient(deps)]
-  const create = (caller: typeof client, key: string = deps.newId(), body = aPaymentBody()) =>
+  const create = (caller: typeof client, key = deps.newId(), body = aPaymentBody()) =>
     call(deps, API.createPayment, { caller, body, headers: { 'idempotency-key': key } })
   return { deps, client, other, create }
 }
@@ -251,7 +251,7 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
 
   it('is used by each attempt of a create, also by a takeover', async () => {
     const { deps, client, create } = await aScarceProvider(3)
-    deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
+    deps.provider.answer('createRequest', { kind: 'unknown', reason: 'timeout' })
 
     const answers = []
     for (let tries = 0; tries < 3; tries++) answers.push(await create(client, 'order'))
@@ -264,7 +264,7 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
     'is given back by callers that wait for another one, after %i attempts of their key',
     async (attempts) => {
       const { deps, client, create } = await aScarceProvider(3, { providerCallsPerMinute: 12 })
-      deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
+      deps.provider.answer('createRequest', { kind: 'unknown', reason: 'timeout' })
       for (let made = 0; made < attempts; made++) await create(client, 'order')
       deps.provider.heal('createRequest')
 

@@ -99,7 +99,7 @@ describe('a callback while the provider limits our calls', () => {
   it('answers 500 and changes nothing, and the next callback makes no call', async () => {
     const { deps, receivePaid, reread } = await aHiddenPayment('missing', memoryDeps())
     const paymentBefore = await reread()
-    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'rate_limited' }))
+    deps.provider.silence('getPayment', 'rate_limited')
 
     expect([await receivePaid(), await receivePaid()]).toStrictEqual(['ask_again', 'ask_again'])
 
@@ -187,9 +187,7 @@ describe('a callback about a payment that is being created and whose capture the
     'is stored, checked at once, and removed after an hour (%s)',
     async (visibility) => {
       const { deps, creating, providerPaymentId, receive, reread } = await aHiddenCreating({})
-      let reason: 'unreachable' | 'refused' = 'unreachable'
-      if (visibility === 'refused')
-        deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason }))
+      if (visibility === 'refused') deps.provider.silence('getPayment')
       const creatingWithCapture = {
         status: 'creating',
         rememberedProviderPaymentIds: new Set([providerPaymentId]),
@@ -197,7 +195,7 @@ describe('a callback about a payment that is being created and whose capture the
 
       expect(await receive()).toBe('ask_again')
       expect(await reread()).toMatchObject({ ...creatingWithCapture, dueAt: deps.now() })
-      reason = 'refused'
+      if (visibility === 'refused') deps.provider.silence('getPayment', 'refused')
       expect(await checkWhenDue(deps, creating)).toBe('not_shown')
       expect(await reread()).toMatchObject(creatingWithCapture)
       // Within an hour the provider repeats its callback.

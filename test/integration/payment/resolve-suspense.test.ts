@@ -21,7 +21,7 @@ import type { QueryInput } from '../../../shared/table/table.ts'
 import type { Timestamp } from '../../../shared/time.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import {
-  beforeFirst,
+  beforeCommit,
   memoryDeps,
   recordTable,
   type TestDeps,
@@ -122,7 +122,7 @@ describe('resolveSuspense (design section 7)', () => {
     deps,
     item,
   }) => {
-    const raced = beforeFirst(deps, 'transact', () => refund(deps, item, 'txn_between', 2_000))
+    const raced = beforeCommit(deps, () => refund(deps, item, 'txn_between', 2_000))
 
     await expect(resolve(raced, item, 'written_off')).rejects.toMatchObject({ code: 'conflict' })
 
@@ -172,7 +172,7 @@ describe('resolveSuspense (design section 7)', () => {
       rowAt: deps.now(),
       providerMinor: minor(4_900),
     }
-    const raced = beforeFirst(deps, 'transact', () => bookSuspenseVoid(deps, readItem, row))
+    const raced = beforeCommit(deps, () => bookSuspenseVoid(deps, readItem, row))
 
     const booking = await bookSuspense(raced, readItem, row)
     const secondVoid = await bookSuspenseVoid(deps, readItem, {

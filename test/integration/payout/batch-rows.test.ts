@@ -13,8 +13,8 @@ import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { claimForBatch, findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { auditHeadKey, auditRecordPk, batchKey, settlementKey } from '../../../shared/table/keys.ts'
 import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
-import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { addFindings, readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
+import { DAY_MS } from '../../../shared/time.ts'
+import { addFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import {
   answerLine,
   askForFile,
@@ -26,8 +26,8 @@ import {
   twoInABatch,
 } from '../../support/batch-builders.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
-import { BANK, payOut } from '../../support/settlement-builders.ts'
-import { alter, erase } from '../../support/tampering.ts'
+import { BANK, payOut, standingOf } from '../../support/settlement-builders.ts'
+import { alter, alterSettlement, erase } from '../../support/tampering.ts'
 import { interceptTable, memoryDeps, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 
 it.each([
@@ -63,9 +63,9 @@ it('the last ten batches are compared each night, and each older one within thir
 
   const nights = []
   for (let night = 0; night < 30; night++) {
-    deps.clock.set(addMs(deps.now(), DAY_MS))
+    deps.clock.pass(DAY_MS)
     await auditGateway(deps)
-    const { standing } = await readClientVerdict(deps, GATEWAY_OWNER)
+    const standing = await standingOf(deps, { clientId: GATEWAY_OWNER })
     nights.push(standing.map(({ what, id }) => `${what} ${id}`).toSorted())
   }
 
@@ -81,7 +81,7 @@ it.each([{ status: 'failed' }, { digest: 'other' }, { batch: 7 }])(
     const deps = memoryDeps()
     const { settlementId } = await aWaitingSettlement(deps)
     const before = await findAnySettlement(deps, settlementId)
-    await alter(deps, settlementKey(settlementId), changed)
+    await alterSettlement(deps, { settlementId }, changed)
 
     expect(await deps.table.write(claimForBatch(before, 1))).toMatchObject({ applied: false })
   },
@@ -115,7 +115,7 @@ const BROKEN = [
 describe.each(BROKEN)('a batch whose row is %s', (_, breakRow) => {
   const REFUSED = {
     status: 422,
-    body: { message: expect.stringContaining('batch 1 cannot be cancelled') as unknown },
+    body: { message: expect.stringContaining('batch 1 cannot be cancelled') },
   }
 
   it('is not cancelled when a payout of it is paid after its row broke', async () => {
@@ -165,7 +165,7 @@ it.each([
   const deps = memoryDeps()
   const { settlementId } = await aWaitingSettlement(deps)
   await fileOf(deps)
-  await alter(deps, settlementKey(settlementId), fields)
+  await alterSettlement(deps, { settlementId }, fields)
   const digest = digestOfLines(payoutLines([await findAnySettlement(deps, settlementId)]))
 
   expect(await askForFile(deps, { batch: 1 })).toMatchObject({
@@ -179,7 +179,7 @@ it.each([
   await recordChange(deps, { ...by, after: ready }, {})
   expect(await askForFile(deps, { batch: 1 })).toMatchObject({
     status: 422,
-    body: { message: expect.stringContaining('do not balance') as unknown },
+    body: { message: expect.stringContaining('do not balance') },
   })
 })
 
@@ -222,7 +222,7 @@ it.each<[string, (deps: TestDeps, settlement: Settlement) => Promise<unknown>]>(
     'was changed',
     (deps, { settlementId }) => {
       const bank = { ...BANK, bankAccountNo: '6660001' }
-      return alter(deps, settlementKey(settlementId), { bank })
+      return alterSettlement(deps, { settlementId }, { bank })
     },
   ],
   ['has a client on hold', hold],
@@ -271,7 +271,7 @@ it('a hold that is set after a claim keeps the payout out, and the next batch ta
 
 it('a ready batch is a difference when its settlements make other lines than its file had', async () => {
   const { deps, paid } = await twoInABatch()
-  await alter(deps, settlementKey(paid.settlementId), { net_minor: 95_901, gross_minor: 95_901 })
+  await alterSettlement(deps, paid, { net_minor: 95_901, gross_minor: 95_901 })
 
   expect(await auditBatches(deps)).toMatchObject([
     { what: 'batch.settlement_ids', expected: 'those of its digest' },

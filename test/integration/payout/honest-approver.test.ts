@@ -14,12 +14,11 @@ import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.
 import { payoutFigures } from '../../../shared/payout/payout-figures.ts'
 import { passGate } from '../../../shared/payout/payout-gate.ts'
 import { adjustLedger } from '../../../shared/posting/adjust-ledger.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { recreditSettlement } from '../../../shared/settlement/close-settlement.ts'
 import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { createPrng, type Prng } from '../../simulation/world/prng.ts'
-import { aRefund } from '../../support/money-rows.ts'
+import { bookRefund } from '../../support/money-rows.ts'
 import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
 import { runs } from '../../support/runs.ts'
 import {
@@ -52,7 +51,7 @@ type World = {
   readonly approves: (asked: Asked) => boolean
 }
 
-const STEPS: readonly ((world: World) => Promise<void>)[] = [
+const STEPS = [
   sell,
   sell,
   sellUnproven,
@@ -132,7 +131,7 @@ async function refund({ deps, prng, truth }: World) {
   const sold = truth.payments.at(-1)
   if (sold === undefined) return
   const amount = prng.int(1_000, 150_000)
-  await movePayment(deps, sold.payment, aRefund(deps, amount))
+  await bookRefund(deps, sold.payment, amount)
   const takenMinor = Math.min(sold.leftMinor, amount)
   sold.leftMinor -= takenMinor
   truth.owedMinor -= takenMinor

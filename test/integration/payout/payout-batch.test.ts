@@ -28,8 +28,8 @@ import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { isNightly } from '../../support/runs.ts'
 import { BANK, BY_OPERATOR, fail, payOut } from '../../support/settlement-builders.ts'
-import { alter } from '../../support/tampering.ts'
-import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { alter, alterSettlement } from '../../support/tampering.ts'
+import { beforeCommit, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER, withApproval } from '../../support/with-approval.ts'
 
 function pay(deps: TestDeps, settlementId: string, more: object = {}) {
@@ -59,7 +59,7 @@ it('a settlement of a live batch is marked paid with the approval that its claim
     body: { status: 'manual_paid', bank_reference: 'BCA17', batch: 1 },
   })
   expect(deps.published).toStrictEqual([])
-  await expectBalanced(deps, settlement.clientId)
+  await expectBalanced(deps, settlement)
 })
 
 it('what the bank did is written down though the gate refuses by then, with one alert', async () => {
@@ -67,7 +67,7 @@ it('what the bank did is written down though the gate refuses by then, with one 
   const { settlementId: id } = settlement
   const changeDigest = (digest: string) => alter(deps, settlementKey(id), { digest })
   await changeDigest('1')
-  const raced = beforeFirst(deps, 'transact', () => changeDigest('2'))
+  const raced = beforeCommit(deps, () => changeDigest('2'))
 
   expect(await pay(raced, id)).toMatchObject({ status: 200 })
 
@@ -77,7 +77,7 @@ it('what the bank did is written down though the gate refuses by then, with one 
 it('a batch gives its file again when finance has accepted what differs in it', async () => {
   const { deps, settlement } = await aBatchedSettlement()
   const { settlementId, clientId } = settlement
-  await alter(deps, settlementKey(settlementId), { payment_count: 9 })
+  await alterSettlement(deps, { settlementId }, { payment_count: 9 })
   expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422 })
   for (const difference of (await auditLedger(deps, clientId)).differences) {
     const accepted = { difference, clientId, operator: OPERATOR, notes: 'known' }
@@ -91,7 +91,7 @@ it('a batch gives its file again when finance has accepted what differs in it', 
 it('a settlement that enters a batch before its payout commits needs nothing again', async () => {
   const deps = memoryDeps()
   const { settlementId } = await aWaitingSettlement(deps)
-  const claimed = beforeFirst(deps, 'transact', async () => void (await askForFile(deps)))
+  const claimed = beforeCommit(deps, () => askForFile(deps))
 
   expect(await pay(claimed, settlementId)).toMatchObject({ status: 200, body: { batch: 1 } })
 })
@@ -99,19 +99,16 @@ it('a settlement that enters a batch before its payout commits needs nothing aga
 it.each([
   ['pays', payOut],
   ['marks failed', fail],
-] as const)(
-  'a file has no line that an operator %s while its batch is made ready',
-  async (_, close) => {
-    const { deps, paid, other } = await twoInABatch(dyingFileOf)
+])('a file has no line that an operator %s while its batch is made ready', async (_, close) => {
+  const { deps, paid, other } = await twoInABatch(dyingFileOf)
 
-    for (const one of [paid, other]) {
-      const raced = beforeBatchChanges(deps, () => close(deps, one))
-      expect(await fileOf(raced)).toMatchObject({ status: 409, ids: [] })
-    }
+  for (const one of [paid, other]) {
+    const raced = beforeBatchChanges(deps, () => close(deps, one))
+    expect(await fileOf(raced)).toMatchObject({ status: 409, ids: [] })
+  }
 
-    expect(await fileOf(deps)).toMatchObject({ batch: { number: 1, state: 'ready' }, ids: [] })
-  },
-)
+  expect(await fileOf(deps)).toMatchObject({ batch: { number: 1, state: 'ready' }, ids: [] })
+})
 
 it('a file has no line of a settlement that changes after it was judged', async () => {
   const deps = memoryDeps()
@@ -146,7 +143,7 @@ it('a settlement beyond the limit of a batch is left out with its approval, for 
 it('a settlement with the number of a batch that never claimed it is not paid', async () => {
   const deps = memoryDeps()
   const { settlementId } = await aWaitingSettlement(deps)
-  await alter(deps, settlementKey(settlementId), { batch: 9 })
+  await alterSettlement(deps, { settlementId }, { batch: 9 })
 
   expect(await pay(deps, settlementId)).toMatchObject({ status: 422 })
   expect((await fileOf(deps)).ids).toStrictEqual([])
@@ -161,7 +158,7 @@ it('the used approval of an earlier, cancelled batch covers no growth', async ()
   await fileOf(deps)
   await cancelFile(deps, 1)
   await adjustBalance(deps, { clientId }, 'recovered', 100_000)
-  const grown = beforeFirst(deps, 'transact', async () => {
+  const grown = beforeCommit(deps, async () => {
     await adjustBalance(deps, { clientId }, 'correction', -90_000)
   })
 
@@ -171,7 +168,7 @@ it('the used approval of an earlier, cancelled batch covers no growth', async ()
 })
 
 function setNet(deps: TestDeps, settlementId: Settlement['settlementId']) {
-  return alter(deps, settlementKey(settlementId), { net_minor: 1, gross_minor: 1 })
+  return alterSettlement(deps, { settlementId }, { net_minor: 1, gross_minor: 1 })
 }
 
 it('recount leaves the sums of a settlement in a live batch, and names it', async () => {
@@ -226,7 +223,7 @@ it('all failed lines of one answer are written down, and mark their batch once',
   expect(await auditBatches(deps)).toStrictEqual([])
 })
 
-it.each(['paid', 'failed'] as const)(
+it.each(['paid', 'failed'])(
   'a batch is not cancelled once the bank has answered %s to a line that is marked failed',
   async (outcome) => {
     const { deps, paid: refused, other } = await twoInABatch()
@@ -274,7 +271,7 @@ it('1,000 settlements are approved, written to a file and answered within five m
     settlement_id: settlement.settlementId,
     amount_minor: settlement.netMinor,
     bank_account_no: BANK.bankAccountNo,
-    outcome: 'paid' as const,
+    outcome: 'paid',
     bank_reference: `BCA ${at}`,
   }))
   let done = 0

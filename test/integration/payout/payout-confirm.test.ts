@@ -28,8 +28,8 @@ import {
   withoutFloor,
 } from '../../support/settlement-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
-import { alter, putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { alterSettlement, putRaw, rawItem } from '../../support/tampering.ts'
+import { beforeCommit, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER, withApproval } from '../../support/with-approval.ts'
 import { anAssumedPayment, anAuditedSettlement, auditedTest as it } from './recorded-settlement.ts'
 
@@ -60,11 +60,11 @@ describe('a bank reference', () => {
       { bankReference: 'BCA18' },
       { bankReference: 'BCA17' },
     ])
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it('of two concurrent calls is refused as paid, not for its reference', async ({ deps, pay }) => {
-    const raced = beforeFirst(deps, 'transact', () => pay())
+    const raced = beforeCommit(deps, () => pay())
 
     const body = { message: 'settlement cannot be closed in status=manual_paid' }
     expect(await pay({}, raced)).toMatchObject({ status: 422, body })
@@ -86,7 +86,7 @@ describe('a payout needs an approval of', () => {
   it('the amount that no settled row proves, and more is approved too', async () => {
     const { deps, settlement, pay } = await anAuditedSettlement({}, anAssumedPayment)
     const confirm = { unproven: 95_900 }
-    const text = expect.any(String) as unknown
+    const text = expect.any(String)
 
     const others: (Record<string, number> | undefined)[] = [
       undefined,
@@ -144,9 +144,9 @@ describe('a payout needs an approval of', () => {
     )
     expect(await payoutFigures(deps, next)).toStrictEqual({ new_bank })
     expect(await listedWarning(deps, next)).toBe(`needs an approval of {"new_bank":"${new_bank}"}`)
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
     // A row that cannot be read proves no account.
-    await alter(deps, settlementKey(settlementId), { net_minor: 'x' })
+    await alterSettlement(deps, { settlementId }, { net_minor: 'x' })
     expect(await payoutFigures(deps, next)).toStrictEqual({ new_bank })
   })
 
@@ -169,13 +169,13 @@ describe('a payout needs an approval of', () => {
     expect(await pay()).toMatchObject({ status: 422, body: { confirm } })
     await approvePayout(deps, settlement, confirm)
     expect(await pay()).toMatchObject({ status: 200 })
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it.for([
     ['', 200],
     [', by the next call if the process died', 500],
-  ] as const)(
+  ])(
     'less than what was found after the commit is told%s',
     async ([, died], { deps, payment, settlement, pay }) => {
       const raced = interceptTable(deps, {
@@ -191,7 +191,7 @@ describe('a payout needs an approval of', () => {
       if (died === 500) expect(await pay()).toMatchObject({ status: 422 })
 
       const alerts = deps.published.filter(({ kind }) => kind === 'payout.changed')
-      const paid = expect.stringContaining('was marked paid while its figures grew') as unknown
+      const paid = expect.stringContaining('was marked paid while its figures grew')
       expect(alerts).toMatchObject([{ subject: settlement.settlementId, message: paid }])
     },
   )

@@ -7,9 +7,8 @@ import { settlementKey, shardKey, windowKey } from '../../../shared/table/keys.t
 import { recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { withoutSleep } from '../../support/settlement-builders.ts'
 import { alter, putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, recordTable, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { differenceOf, auditedTest as it } from './recorded-settlement.ts'
 
 async function alterWriteOffs(
@@ -19,7 +18,7 @@ async function alterWriteOffs(
   audit: typeof auditLedger | typeof auditClient = auditLedger,
 ) {
   await alter(deps, windowKey(clientId), { written_off_minor })
-  await audit(withoutSleep(deps), clientId)
+  await audit(deps, clientId)
 }
 
 /** Finance accepts the difference of write-offs of 5. */
@@ -28,7 +27,7 @@ function accept(deps: TestDeps, client: Client, fields: object = {}) {
   return invokeAdmin(acceptDifference, deps, { ...asked, ...differenceOf(client), ...fields })
 }
 
-const REFUSED = { status: 422, body: { field_errors: expect.any(Object) as unknown } }
+const REFUSED = { status: 422, body: { field_errors: expect.any(Object) } }
 
 describe('the payout gate and differences', () => {
   it('passes again when an audit has ended just before the write', async ({
@@ -37,7 +36,7 @@ describe('the payout gate and differences', () => {
     pay,
   }) => {
     const { clientId } = client
-    const overtaken = beforeFirst(deps, 'transact', () =>
+    const overtaken = beforeCommit(deps, () =>
       recordFindings(deps, clientId, new Map(), { figuresAt: deps.now() }),
     )
     deps.clock.advance(1)
@@ -51,7 +50,7 @@ describe('the payout gate and differences', () => {
     const key = shardKey(client.clientId, 3)
     await alter(deps, key, { count_failed: 7 })
 
-    const { differences } = await auditLedger(withoutSleep(deps), client.clientId)
+    const { differences } = await auditLedger(deps, client.clientId)
 
     expect(differences).toMatchObject([{ what: 'ledger.count_failed' }])
     expect(await pay()).toMatchObject({ status: 200 })
@@ -79,7 +78,7 @@ describe('the payout gate and differences', () => {
     const body = {
       message: 'the books of this client do not balance (differences: 1)',
       field_errors: { differences: [`window.written_off_minor of ${clientId}`] },
-      action_hint: expect.stringContaining('accept-difference') as unknown,
+      action_hint: expect.stringContaining('accept-difference'),
     }
     expect(refusal).toMatchObject({ status: 422, body })
     expect(wrong.map((reply) => reply.status)).toStrictEqual([422, 422, 422, 404])
@@ -106,7 +105,7 @@ describe('the payout gate and differences', () => {
     }
 
     expect(statuses).toStrictEqual([422, 422, 200])
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it.for([
@@ -121,11 +120,11 @@ describe('the payout gate and differences', () => {
       const row = await rawItem(deps, key)
       await putRaw(deps, { ...row, ...alteredFields })
 
-      expect(await pay({}, withoutSleep(deps))).toMatchObject(REFUSED)
+      expect(await pay({}, deps)).toMatchObject(REFUSED)
       expect(await status()).toBe('recorded')
       await putRaw(deps, row)
       expect(await pay()).toMatchObject({ status: 200 })
-      await expectBalanced(deps, client.clientId)
+      await expectBalanced(deps, client)
     },
   )
 
@@ -139,13 +138,13 @@ describe('the payout gate and differences', () => {
     const hold = (payout_hold: string | null) =>
       invokeAdmin(updateClient, deps, { ...asked, payout_hold })
     const held = (reason: string) => {
-      return { status: 422, body: { message: expect.stringContaining(reason) as unknown } }
+      return { status: 422, body: { message: expect.stringContaining(reason) } }
     }
 
     await hold('a court order')
     expect(await pay()).toMatchObject(held('a court order'))
     await hold(null)
-    const raced = beforeFirst(deps, 'transact', () => hold('a debt'))
+    const raced = beforeCommit(deps, () => hold('a debt'))
     expect(await pay({}, raced)).toMatchObject(held('a debt'))
     expect(await status()).toBe('recorded')
     await hold(null)
@@ -175,7 +174,7 @@ describe('the payout gate and differences', () => {
     pay,
     status,
   }) => {
-    const raced = beforeFirst(deps, 'transact', () => alterWriteOffs(deps, client, 5))
+    const raced = beforeCommit(deps, () => alterWriteOffs(deps, client, 5))
 
     expect(await pay({}, raced)).toMatchObject(REFUSED)
     expect(await status()).toBe('recorded')

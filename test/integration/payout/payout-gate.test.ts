@@ -5,15 +5,8 @@ import { countFindings } from '../../../shared/payout/count-findings.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { finding, movedMoney } from '../../../shared/suspense/record-suspense.ts'
 import { noteSuspense } from '../../../shared/suspense/suspense-store.ts'
-import {
-  houseEntryKey,
-  notedKey,
-  settlementKey,
-  suspenseKey,
-  verdictKey,
-} from '../../../shared/table/keys.ts'
+import { houseEntryKey, notedKey, suspenseKey, verdictKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, dayNumber, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
-import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { fileOf } from '../../support/batch-builders.ts'
 import { aFinding, aRefund } from '../../support/money-rows.ts'
 import { OPERATOR } from '../../support/operator-actions.ts'
@@ -27,12 +20,12 @@ import {
   payOut,
   recredit,
   settledAmount,
+  standingOf,
   sweptADayLater,
   sweptNow,
   withoutFloor,
-  withoutSleep,
 } from '../../support/settlement-builders.ts'
-import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, alterSettlement, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { failingOn, memoryDeps, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { moveWindow } from './moved-window.ts'
 import { aRecordedSettlement, auditedTest as it } from './recorded-settlement.ts'
@@ -45,7 +38,7 @@ import { aRecordedSettlement, auditedTest as it } from './recorded-settlement.ts
 describe('the payout gate (design section 11) and time', () => {
   it('pays out a minute after the record, a new client of a new stage too', async () => {
     const { deps, client, settlement, pay, status } = await aRecordedSettlement()
-    await auditGateway(withoutSleep(deps))
+    await auditGateway(deps)
     const retryAt = addMs(settlement.createdAt, MINUTE_MS)
 
     const refusal = await pay()
@@ -54,7 +47,7 @@ describe('the payout gate (design section 11) and time', () => {
     expect(refusal).toMatchObject({ status: 422, body: { code: 'validation', retry_at: retryAt } })
     expect(await pay()).toMatchObject({ status: 200, body: { status: 'manual_paid' } })
     expect(await status()).toBe('manual_paid')
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it.for<[string, 'client' | 'gateway', (deps: TestDeps) => object | undefined, string]>([
@@ -90,11 +83,11 @@ describe('the payout gate (design section 11) and time', () => {
 
       const refusal = await pay()
       deps.clock.advance(1)
-      if (audited !== 'client') await auditWholeGateway(withoutSleep(deps))
+      if (audited !== 'client') await auditWholeGateway(deps)
       if (audited === 'both') expect(await pay()).toMatchObject({ status: 422 })
-      if (audited !== 'gateway') await auditLedger(withoutSleep(deps), client.clientId)
+      if (audited !== 'gateway') await auditLedger(deps, client.clientId)
 
-      const body = { action_hint: expect.stringContaining(`audit-ledger${hint}`) as unknown }
+      const body = { action_hint: expect.stringContaining(`audit-ledger${hint}`) }
       expect(refusal).toMatchObject({ status: 422, body })
       expect(await status()).toBe('recorded')
       expect(await pay()).toMatchObject({ status: 200 })
@@ -108,9 +101,9 @@ describe('the payout gate (design section 11) and time', () => {
   }) => {
     deps.clock.advance(26 * 3_600 + 1)
     const refusal = await pay()
-    await auditLedger(withoutSleep(deps), client.clientId)
+    await auditLedger(deps, client.clientId)
     const secondRefusal = await pay()
-    await auditGateway(withoutSleep(deps))
+    await auditGateway(deps)
 
     expect([refusal, secondRefusal]).toMatchObject([{ status: 422 }, { status: 422 }])
     expect(await pay()).toMatchObject({ status: 200 })
@@ -131,15 +124,15 @@ describe('the payout gate (design section 11) and time', () => {
     await expect(
       auditClient(failingOn(deps, 'put', 'before'), other.client.clientId),
     ).rejects.toThrow()
-    await auditClient(withoutSleep(deps), client.clientId)
-    const { balanced } = await auditWholeGateway(withoutSleep(deps))
+    await auditClient(deps, client.clientId)
+    const { balanced } = await auditWholeGateway(deps)
 
     expect(balanced).toBe(false)
     expect(await pay()).toMatchObject({ status: 200 })
   })
 })
 
-const REFUSED = [{ reason: expect.stringContaining('do not balance') as unknown }]
+const REFUSED = [{ reason: expect.stringContaining('do not balance') }]
 
 test('a settlement that was extended over a later, paid one is not paid out', async () => {
   const { deps, client, settlement } = await aSettledClient()
@@ -147,7 +140,7 @@ test('a settlement that was extended over a later, paid one is not paid out', as
   await payOut(deps, paid)
   await moveWindow(deps, settlement, { sweptUntil: paid.sweptUntil })
 
-  expect(await fileOf(withoutSleep(deps))).toMatchObject({ rows: [], leftOut: REFUSED })
+  expect(await fileOf(deps)).toMatchObject({ rows: [], leftOut: REFUSED })
 })
 
 test.each([
@@ -167,9 +160,9 @@ test.each([
   await moveWindow(deps, failed, { [end]: paid[end] })
 
   const payout = { settlementId, operator: OPERATOR, bankReference: 'BCA17' }
-  const overlap = expect.stringContaining('settlement.swept_from') as unknown
-  await expect(markSettlementPaid(withoutSleep(deps), payout)).rejects.toMatchObject({
-    details: { fieldErrors: { differences: expect.arrayContaining([overlap]) as unknown } },
+  const overlap = expect.stringContaining('settlement.swept_from')
+  await expect(markSettlementPaid(deps, payout)).rejects.toMatchObject({
+    details: { fieldErrors: { differences: expect.arrayContaining([overlap]) } },
   })
 })
 
@@ -242,7 +235,7 @@ it('a finding of a payment that two re-credits carried counts', async () => {
   await aFinding(deps, { cause: 'amount_differs', subject: payment.paymentId, payment })
 
   expect(await countFindings(deps, settlement)).toBe(1)
-  await alter(deps, settlementKey(first.settlementId), { net_minor: 'x' })
+  await alterSettlement(deps, first, { net_minor: 'x' })
   expect(await countFindings(deps, settlement)).toBe(1)
 })
 
@@ -254,9 +247,9 @@ it('the gateway’s audit names a finding that names another payment than its id
   for (const key of [suspenseKey(item.suspenseId), notedKey(item)])
     await alter(deps, key, { payment_id: crypto.randomUUID() })
 
-  await auditGateway(withoutSleep(deps))
+  await auditGateway(deps)
 
-  const { standing } = await readClientVerdict(deps, client.clientId)
+  const standing = await standingOf(deps, client)
   const named = { what: 'suspense.payment_id', id: item.suspenseId, expected: subject }
   expect(standing).toContainEqual(expect.objectContaining(named))
 })

@@ -18,12 +18,12 @@ import {
   twoInABatch,
 } from '../../support/batch-builders.ts'
 import { BY_OPERATOR, fail, payOut, recredit } from '../../support/settlement-builders.ts'
-import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 
 const OUTCOMES = [
   ['paid', 'is paid by the file of batch 1, but'],
   ['failed', 'failed in the file of batch 1, but'],
-] as const
+]
 const WRITTEN = { body: { refused: 0 } }
 
 function answerPaid(deps: TestDeps, settlement: Settlement, fields: object = {}) {
@@ -73,12 +73,12 @@ it('a batch gives its file again after a line that names its payout by mistake',
 it.each([
   ['failed', fail, { refused: 1, lines: [{ reason: expect.stringContaining('Do not run') }] }],
   ['paid', payAlike, { done: 1 }],
-] as const)(
+])(
   'an answer that says paid, while an operator marks the settlement %s, is judged again',
   async (_, act, body) => {
     const deps = memoryDeps()
     const settlement = await aWaitingSettlement(deps)
-    const raced = beforeFirst(deps, 'transact', async () => void (await act(deps, settlement)))
+    const raced = beforeCommit(deps, () => act(deps, settlement))
 
     expect(await answerPaid(raced, settlement)).toMatchObject({ body })
   },
@@ -129,7 +129,7 @@ describe('a cancelled batch of which the bank has answered a line', () => {
       body: { lines: [{ reason: 'it is in batch 2, and the file is of batch 1.' }] },
     })
 
-    const message = expect.stringContaining('payout-file --cancel 2') as unknown
+    const message = expect.stringContaining('payout-file --cancel 2')
     expect(usesOf(deps)).toMatchObject([{ subject: paid.settlementId, message }])
     await cancelFile(deps, 2)
     expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(paid), leftOut(other)] })
@@ -142,8 +142,8 @@ describe('a cancelled batch of which the bank has answered a line', () => {
     expect(await askForFile(deps, { batch: 2 })).toMatchObject({ status: 200 })
     await answerPaid(deps, paid, { batch: 1 })
 
-    const reason = expect.stringContaining('batch 1, whose file may be at the bank') as unknown
-    const action_hint = expect.stringContaining('payout-file --cancel 2') as unknown
+    const reason = expect.stringContaining('batch 1, whose file may be at the bank')
+    const action_hint = expect.stringContaining('payout-file --cancel 2')
     expect(await askForFile(deps, { batch: 2 })).toMatchObject({
       status: 422,
       body: { message: reason, action_hint },
@@ -215,7 +215,7 @@ describe('the bank’s answer and a cancellation at the same time', () => {
     ['first', 'paid', beforeBatchChanges],
     ['first', 'failed', beforeBatchChanges],
     ['after the answer has looked at the batch', 'paid', afterBatchIsRead],
-  ] as const)('are told when the cancellation is written %s: %s', async (_, outcome, racing) => {
+  ])('are told when the cancellation is written %s: %s', async (_, outcome, racing) => {
     const { deps, paid, other } = await twoInABatch()
     const raced = racing(deps, () => cancelFile(deps, 1))
 
@@ -228,7 +228,7 @@ describe('the bank’s answer and a cancellation at the same time', () => {
 it.each([
   ['cancelled', (deps: TestDeps) => cancelFile(deps, 1), 409],
   ['answered', (deps: TestDeps, paid: Settlement) => answerPaid(deps, paid), 422],
-] as const)('a batch that is %s while its file is asked for gives none', async (_, act, status) => {
+])('a batch that is %s while its file is asked for gives none', async (_, act, status) => {
   const { deps, paid } = await twoInABatch()
   const racing = afterBatchIsRead(deps, () => act(deps, paid))
 
@@ -239,7 +239,7 @@ it('a batch that is found used while the next file is made keeps its payouts out
   const { deps, paid, other } = await twoInABatch()
   await cancelFile(deps, 1)
   // After the payouts were judged, and before they are claimed.
-  const racing = beforeFirst(deps, 'transact', async () => {
+  const racing = beforeCommit(deps, async () => {
     await answerPaid(deps, paid, { batch: 1 })
   })
 
@@ -254,21 +254,18 @@ it('a batch that is found used while the next file is made keeps its payouts out
 it.each([
   ['failed', async () => undefined, 'Do not run recredit-settlement'],
   ['re-credited', recredit, '--payout_hold REASON stops'],
-] as const)(
-  'an answer that says paid of a %s settlement is refused, and told',
-  async (_, act, hint) => {
-    const deps = memoryDeps()
-    const settlement = await aWaitingSettlement(deps)
-    await fileOf(deps)
-    await fail(deps, settlement)
-    await act(deps, settlement)
+])('an answer that says paid of a %s settlement is refused, and told', async (_, act, hint) => {
+  const deps = memoryDeps()
+  const settlement = await aWaitingSettlement(deps)
+  await fileOf(deps)
+  await fail(deps, settlement)
+  await act(deps, settlement)
 
-    expect(await answerPaid(deps, settlement)).toMatchObject({
-      body: { refused: 1, lines: [{ reason: expect.stringContaining(hint) as unknown }] },
-    })
-    expect(deps.published.at(-1)).toMatchObject({
-      kind: 'payout.after_difference',
-      subject: settlement.settlementId,
-    })
-  },
-)
+  expect(await answerPaid(deps, settlement)).toMatchObject({
+    body: { refused: 1, lines: [{ reason: expect.stringContaining(hint) }] },
+  })
+  expect(deps.published.at(-1)).toMatchObject({
+    kind: 'payout.after_difference',
+    subject: settlement.settlementId,
+  })
+})

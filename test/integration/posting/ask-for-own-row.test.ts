@@ -11,10 +11,10 @@ const OWN_ROW = aTransaction(PAYMENT, { keptMinor: 4_440 })
 
 function askAbout(...transactions: readonly ProviderTransaction[]) {
   const deps = testDeps()
-  deps.provider.script('listTransactions', async () => ({
+  deps.provider.answer('listTransactions', {
     kind: 'found',
     value: { transactions, hasMore: false },
-  }))
+  })
   return askForOwnRow(deps, PAYMENT)
 }
 

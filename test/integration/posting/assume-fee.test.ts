@@ -18,7 +18,7 @@ import {
 import { settle, settlementsOf, sweep, trigger } from '../../support/settlement-builders.ts'
 import { findingAbout } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
 import { it } from './overdue-test.ts'
 
 const IN_TRANSIT = { providerMinor: 0, transitMinor: 96_000, costMinor: 0, otherMinor: 0 }
@@ -45,7 +45,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
         deps.provider.transactions.push(settledRow(about, deps.now(), fields))
       deps.clock.set(addMs(deps.now(), -1))
       expect(await sweep(deps, client)).toBeUndefined()
-      deps.clock.set(addMs(deps.now(), 1))
+      deps.clock.pass(1)
 
       expect(await sweep(deps, client)).toMatchObject({
         feeMinor: 4_000,
@@ -148,7 +148,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
       const paidAt = (days: number) => addMs(deps.now(), -days * DAY_MS)
       const open = (count: number, days: number) =>
         Array.from({ length: count }, () => succeededPayment(client, { paidAt: paidAt(days) }))
-      deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
+      deps.clock.pass(2 * DAY_MS)
       await storeOpen(deps, [...open(older, 10), ...open(younger, 8)])
       deps.provider.script('listTransactions', async ({ providerPaymentId }) =>
         providerPaymentId === overdue.capture?.providerPaymentId
@@ -159,7 +159,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
       await sweep(deps, client)
       if (when === 'a day later') {
         expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'estimated'])
-        deps.clock.set(addMs(deps.now(), DAY_MS))
+        deps.clock.pass(DAY_MS)
         await sweep(deps, client)
       }
 
@@ -178,7 +178,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     const [last, ...others] = Array.from({ length: 6 }, paidLater).toReversed()
     await storeOpen(deps, [...others, last as Payment])
     deps.clock.advance(2)
-    const raced = beforeFirst(deps, 'transact', () =>
+    const raced = beforeCommit(deps, () =>
       Promise.all(others.map((payment) => post(deps, payment))),
     )
 
@@ -198,7 +198,7 @@ describe('many payments that are open for seven days', () => {
       succeededPayment(client, { paidAt: deps.now() }),
     )
     await storeOpen(deps, open)
-    deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
+    deps.clock.pass(7 * DAY_MS)
     return open
   }
 

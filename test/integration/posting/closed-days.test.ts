@@ -31,10 +31,10 @@ import { jakartaMidnightAfter } from '../../support/jakarta.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
 import { anOpenPayment, entriesIn, post } from '../../support/paid-builders.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
-import { auditedNow, BY_OPERATOR, settle, withoutSleep } from '../../support/settlement-builders.ts'
+import { auditedNow, BY_OPERATOR, settle } from '../../support/settlement-builders.ts'
 import { erase, putRaw } from '../../support/tampering.ts'
 import {
-  beforeFirst,
+  beforeCommit,
   memoryDeps,
   recordTable,
   type TestDeps,
@@ -66,7 +66,7 @@ function findingAbout(deps: TestDeps, subject: string) {
 }
 
 /** The clock runs again, and the audit of the second night has closed both days. */
-async function nightsPass(deps: TestDeps): Promise<void> {
+async function nightsPass(deps: TestDeps) {
   deps.clock.set(addMs(BEFORE_MIDNIGHT, 1.5 * DAY_MS))
   await auditGateway(deps)
 }
@@ -190,7 +190,7 @@ describe('a process that is frozen over midnight', () => {
     const deps = atNight()
     const write = await prepare(deps)
     const before = await totalsOfDay(deps, DAY)
-    const frozen = beforeFirst(deps, 'transact', () => nightsPass(deps))
+    const frozen = beforeCommit(deps, () => nightsPass(deps))
 
     await write(frozen)
 
@@ -229,7 +229,7 @@ describe('a process that is frozen over midnight', () => {
   clientTest('posts a payment on the day whose fence is open', async ({ deps, client }) => {
     deps.clock.set(addMs(BEFORE_MIDNIGHT, DAY_MS))
     const payment = await anOpenPayment(deps, client)
-    const frozen = beforeFirst(deps, 'transact', async () => {
+    const frozen = beforeCommit(deps, async () => {
       deps.clock.set(addMs(BEFORE_MIDNIGHT, DAY_MS + 9.5 * 3_600 * SECOND_MS))
       await settle(deps, client)
     })
@@ -246,7 +246,7 @@ describe('a process that is frozen over midnight', () => {
     await auditedNow(deps, settlement)
     const midnight = jakartaMidnightAfter(deps.now())
     deps.clock.set(addMs(midnight, -SECOND_MS))
-    const frozen = beforeFirst(deps, 'transact', async () => {
+    const frozen = beforeCommit(deps, async () => {
       deps.clock.set(addMs(midnight, 9.5 * 3_600 * SECOND_MS))
       await settle(deps, client)
       // The clock of the frozen process stands still.
@@ -254,7 +254,7 @@ describe('a process that is frozen over midnight', () => {
     })
     const order = { settlementId: settlement.settlementId, ...BY_OPERATOR, bankReference: 'BCA 1' }
 
-    const { settledAt } = await markSettlementPaid(withoutSleep(frozen), order)
+    const { settledAt } = await markSettlementPaid(frozen, order)
 
     const { closedUntil } = await readWindow(deps, client.clientId)
     expect([settledAt, closedUntil]).toStrictEqual([midnight, midnight])
@@ -266,8 +266,8 @@ describe('a process that is frozen over midnight', () => {
     await bookUnmatchedRow(deps, row)
     deps.clock.set(addMs(BEFORE_MIDNIGHT, DAY_MS))
     const today = bookDay(deps.now())
-    const frozen = beforeFirst(deps, 'transact', async () => {
-      deps.clock.set(addMs(deps.now(), DAY_MS))
+    const frozen = beforeCommit(deps, async () => {
+      deps.clock.pass(DAY_MS)
       await closeHouseDays(deps)
     })
 

@@ -17,7 +17,7 @@ import { shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
-import { adjustBalance, aRefund, aVoid } from '../../support/money-rows.ts'
+import { adjustBalance, aVoid, bookRefund } from '../../support/money-rows.ts'
 import {
   aDigestOfShard,
   anOpenPayment,
@@ -28,7 +28,7 @@ import {
 } from '../../support/paid-builders.ts'
 import { erase, putRaw, rawItem } from '../../support/tampering.ts'
 import {
-  beforeFirst,
+  beforeCommit,
   interceptTable,
   recordTable,
   type TestDeps,
@@ -127,7 +127,7 @@ describe('a write with an entry before the fence', () => {
     const step = recreditWindow(client.clientId, minor(5), addMs(deps.now(), DAY_MS))
     expect(await deps.table.transact({ step })).toMatchObject({ applied: false })
     await erase(deps, shard)
-    await expect(movePayment(deps, open, aRefund(deps, 10_000))).rejects.toThrow('kept changing')
+    await expect(bookRefund(deps, open, 10_000)).rejects.toThrow('kept changing')
 
     for (const row of rows) await putRaw(deps, row)
     expect(await entriesIn(deps, client)).toStrictEqual([])
@@ -142,7 +142,7 @@ it('a movement keeps the time of its transaction; its entry is posted at the fen
   const fence = addMs(deps.now(), MINUTE_MS)
   await raiseFence(deps, client.clientId, fence)
 
-  await movePayment(deps, payment, aRefund(deps, 10_000))
+  await bookRefund(deps, payment, 10_000)
 
   const times = { notedAt: deps.now(), postedAt: fence }
   expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ movements: [times] })
@@ -165,15 +165,11 @@ async function prepareAdjustment(_: TestDeps, client: Client): Promise<Write> {
 
 describe('a write during which another run raises the fence', () => {
   it.for([
-    [
-      'a posting',
-      preparePosting,
-      { message: expect.stringContaining('kept being closed') as unknown },
-    ],
+    ['a posting', preparePosting, { message: expect.stringContaining('kept being closed') }],
     [
       'a void of an open payment',
       prepareVoid,
-      { message: expect.stringContaining('kept changing') as unknown },
+      { message: expect.stringContaining('kept changing') },
     ],
     ['an adjustment', prepareAdjustment, { code: 'conflict' }],
   ] as const)(
@@ -198,7 +194,7 @@ describe('a write during which another run raises the fence', () => {
   it('does not book a late row; the next try books it', async ({ deps, client }) => {
     const payment = await postAssumed(deps, await anOpenPayment(deps, client))
     const row = settledRowFor(payment, { feeMinor: 4_440 })
-    const raised = beforeFirst(deps, 'transact', () =>
+    const raised = beforeCommit(deps, () =>
       raiseFence(deps, client.clientId, addMs(deps.now(), MINUTE_MS)),
     )
 

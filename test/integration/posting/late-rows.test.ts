@@ -95,7 +95,7 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
       const deps = inSteps(outerDeps, 10, 10, block)
       const client = await aStoredClient(deps, { settlementFloorMinor: minor(100_000) })
       const payment = await anOpenPayment(deps, client)
-      deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
+      deps.clock.pass(7 * DAY_MS)
       expect(await sweep(deps, client)).toBeUndefined()
       await notify(
         deps,
@@ -111,7 +111,7 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
         entryCount: 3,
       })
 
-      await expectBalanced(inSteps(outerDeps, 10, 1_000, block), client.clientId)
+      await expectBalanced(inSteps(outerDeps, 10, 1_000, block), client)
     },
   )
 })

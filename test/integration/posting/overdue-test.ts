@@ -1,4 +1,4 @@
-import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { DAY_MS } from '../../../shared/time.ts'
 import { anOpenPayment } from '../../support/paid-builders.ts'
 import { clientTest } from '../settlement/client-test.ts'
 
@@ -7,6 +7,6 @@ import { clientTest } from '../settlement/client-test.ts'
  */
 export const it = clientTest.extend('overdue', async ({ deps, client }) => {
   const payment = await anOpenPayment(deps, client)
-  deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
+  deps.clock.pass(7 * DAY_MS)
   return payment
 })

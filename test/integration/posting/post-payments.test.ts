@@ -1,8 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import type { Event } from '../../../shared/event/event.ts'
-import { listEventsOf } from '../../../shared/event/read-events.ts'
-import { subjectOfPayment } from '../../../shared/ids.ts'
 import { NO_LEGS } from '../../../shared/journal/entry.ts'
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
@@ -10,7 +8,7 @@ import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { type Posting, postPayments } from '../../../shared/posting/post-payments.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
-import { aChargeback, aRefund, aVoid, aWin } from '../../support/money-rows.ts'
+import { aChargeback, aRefund, aVoid, aWin, bookRefund } from '../../support/money-rows.ts'
 import {
   aDigestOfShard,
   anOpenPayment,
@@ -20,7 +18,7 @@ import {
   storeOpen,
   succeededPayment,
 } from '../../support/paid-builders.ts'
-import { aPendingPayment, ledgerView } from '../../support/payment-builders.ts'
+import { aPendingPayment, eventsOf, ledgerView } from '../../support/payment-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { afterFirst, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
@@ -92,10 +90,7 @@ describe('postPayments (design section 12)', () => {
       ...times,
     }
     expect(await entriesIn(deps, client)).toEqual([entry])
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({
-      pendingMinor: 95_460,
-      succeeded: 1,
-    })
+    expect(await ledgerView(deps, client)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })
   })
 
   it('makes a payment eligible at its posting, if it is posted more than a day after it was paid', async ({
@@ -137,8 +132,7 @@ describe('payments of one page', () => {
     const open = await openPaymentsOfOneShard(deps, client, refunds.length)
     const movedPayments: Payment[] = []
     for (const [at, payment] of open.entries()) {
-      for (let left = refunds[at] ?? 0; left > 0; left--)
-        await movePayment(deps, payment, aRefund(deps, 10))
+      for (let left = refunds[at] ?? 0; left > 0; left--) await bookRefund(deps, payment, 10)
       movedPayments.push(await paymentOf(deps, { payment }))
     }
     const { deps: recorded, calls } = recordTable(deps)
@@ -157,7 +151,7 @@ describe('payments of one page', () => {
   }) => {
     const open = await openPaymentsOfOneShard(deps, client, 5)
     const [changed] = open
-    if (changed) await movePayment(deps, changed, aRefund(deps, 30_000))
+    if (changed) await bookRefund(deps, changed, 30_000)
 
     const answers = await postPayments(deps, open.map(postingByRow))
 
@@ -183,7 +177,7 @@ async function move(deps: TestDeps, payment: Payment, row: MoneyRow) {
 }
 
 async function reversedEvents(deps: TestDeps, { paymentId }: Payment) {
-  return (await listEventsOf(deps, subjectOfPayment(paymentId))).filter(
+  return (await eventsOf(deps, { paymentId })).filter(
     (event) => event?.type === 'payment.reversed',
   ) as readonly Event[]
 }
@@ -197,7 +191,7 @@ async function reversalBodies(deps: TestDeps, payment: Payment) {
 it('a row of an unpaid payment moves nothing', async ({ deps, client }) => {
   const pending = await aPendingPayment(deps, client)
 
-  await expect(movePayment(deps, pending, aRefund(deps, 10_000))).rejects.toThrow('kept changing')
+  await expect(bookRefund(deps, pending, 10_000)).rejects.toThrow('kept changing')
 })
 
 describe('payment.reversed', () => {

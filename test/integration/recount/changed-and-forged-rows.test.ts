@@ -74,7 +74,7 @@ describe.each(Object.entries(CHANGES))('a payment that the provider %s', (title,
 
     expect((await recount(deps, client)).left).toStrictEqual([])
 
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
     await syncRows(deps)
   })
 })
@@ -94,7 +94,7 @@ it('a recount heals a dispute whose row the provider has ended since', async ({ 
 
   expect((await recount(deps, client)).left).toStrictEqual([])
 
-  await expectBalanced(deps, client.clientId)
+  await expectBalanced(deps, client)
   await syncRows(deps)
 })
 
@@ -249,7 +249,7 @@ it('a recount writes a return that a second person approves later', async () => 
   await recount(deps, client)
 
   expect(await settlementsOf(deps, client)).toMatchObject([{ returnedAt: expect.any(String) }])
-  await expectBalanced(deps, client.clientId)
+  await expectBalanced(deps, client)
 })
 
 async function alteredHold({ deps, payment }: World, fields: object) {

@@ -34,7 +34,7 @@ import {
   sweptADayLater,
 } from '../../support/settlement-builders.ts'
 import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { recount } from './torn-world.ts'
 
@@ -69,7 +69,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
 
     await recount(deps, client)
 
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
     const paidOutMinor = settlement.netMinor + latePayment.netMinor
     expect(await payOut(deps, settlement)).toMatchObject({ netMinor: paidOutMinor, entryCount: 3 })
     expect(await sweepADayLater(deps, client)).toBeUndefined()
@@ -86,7 +86,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
 
     await recount(deps, client)
 
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
     expect(await readWindow(deps, client.clientId)).toMatchObject({ writtenOffMinor: 10_000 })
   })
 
@@ -108,7 +108,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
       for (let round = 0; round < 2; round++) await recount(deps, client)
     }
 
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
     await recredit(deps, settlement)
     expect(await sweptADayLater(deps, client)).toMatchObject({ paymentCount: 3 })
   })
@@ -116,7 +116,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
   it.each([
     ['paid out', payOut],
     ['re-credited', recreditFailed],
-  ] as const)('never changes the sums of a settlement that is %s', async (_, end) => {
+  ])('never changes the sums of a settlement that is %s', async (_, end) => {
     const { deps, client, settlement } = await aSettledClient()
     const { settlementId: id } = settlement
     await end(deps, settlement)
@@ -157,7 +157,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     await recount(deps, client)
 
     expect(await rawItem(deps, key)).toStrictEqual(item)
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it('is left while another entry of the settlement differs from its payment', async () => {
@@ -187,7 +187,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     const latePayment = await aSucceededPayment(deps, client)
     const { settlement, items } = await sweepWithout(deps, client, keysOf(latePayment))
     await fail(deps, settlement)
-    const raced = beforeFirst(deps, 'transact', async () => {
+    const raced = beforeCommit(deps, async () => {
       for (const item of items) await putRaw(deps, item)
       await recount(deps, client)
     })
@@ -203,7 +203,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     const { deps, client } = await aLoneClient()
     const { settlement } = await settleWithoutLate(deps, client)
     const claim = claimForBatch(settlement, 1)
-    const raced = beforeFirst(deps, 'transact', () => deps.table.write(claim))
+    const raced = beforeCommit(deps, () => deps.table.write(claim))
 
     await recount(raced, client)
 
@@ -218,14 +218,14 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     async (_, meanwhile) => {
       const { deps, client } = await aLoneClient()
       const { settlement, latePayment } = await settleWithoutLate(deps, client)
-      const raced = beforeFirst(deps, 'transact', () => meanwhile(deps, client))
+      const raced = beforeCommit(deps, () => meanwhile(deps, client))
 
       expect((await recount(raced, client)).left).not.toStrictEqual([])
 
       await recount(deps, client)
       const inSettlementMinor = settlement.netMinor + latePayment.netMinor
       expect(await readWindow(deps, client.clientId)).toMatchObject({ inSettlementMinor })
-      await expectBalanced(deps, client.clientId)
+      await expectBalanced(deps, client)
     },
   )
 })
@@ -246,7 +246,7 @@ it('a settlement keeps what a payment has lost that another call reads', async (
     await recountLedger(deps, { ...ask, plan })
   }
 
-  await expectBalanced(deps, client.clientId)
+  await expectBalanced(deps, client)
   expect(await last(deps, client)).toMatchObject({ netMinor: settlement.netMinor })
 })
 
@@ -262,7 +262,7 @@ it('an adjustment gets its lost entries back after their day is closed', async (
 
   for (const subject of ['gateway', client] as const) await recount(deps, subject)
 
-  await expectBalanced(deps, client.clientId)
+  await expectBalanced(deps, client)
   await expectHouseBalanced(deps)
 })
 

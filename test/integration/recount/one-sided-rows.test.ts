@@ -4,12 +4,11 @@
  */
 
 import { describe, expect } from 'vitest'
-import { paymentIdForKey, referenceOf, subjectOfPayment } from '../../../shared/ids.ts'
+import { paymentIdForKey, referenceOf } from '../../../shared/ids.ts'
 import { shardOf } from '../../../shared/ledger/shard-store.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import type { ProviderPayment } from '../../../shared/provider/provider.ts'
@@ -17,19 +16,24 @@ import { deflateText, inflateText } from '../../../shared/table/deflated-text.ts
 import {
   destinationKey,
   entryKey,
-  eventKey,
   paymentKey,
   settlementKey,
   shardKey,
   windowKey,
 } from '../../../shared/table/keys.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
-import { aClientId } from '../../support/payment-builders.ts'
+import { aClientId, succeededKey } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { aLoneClient, BANK, payOut, sweptADayLater } from '../../support/settlement-builders.ts'
-import { creditedPayment, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
-import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
+import {
+  creditedPayment,
+  notifyOf,
+  paidUpstream,
+  paymentOf,
+  rowNow,
+} from '../../support/synced-payment.ts'
+import { alter, alterSettlement, erase, putRaw, rawItem } from '../../support/tampering.ts'
+import { beforeCommit, memoryDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { FLOWS, receiveEverything, syncRows } from './torn-flows.ts'
 import { differencesOf, expectNamed, recount, removeEvent, tearFlow } from './torn-world.ts'
@@ -56,7 +60,7 @@ it('a recount writes lost shards anew, and a lost window', async ({ deps, client
     deps.clock.advance(120)
     // Their sums follow with the second recount.
     for (let time = 0; time < 2; time++) await recount(deps, client)
-    await expectBalanced(deps, clientId)
+    await expectBalanced(deps, { clientId })
   }
 })
 
@@ -77,7 +81,7 @@ it('a recount puts a lost pointer, and names the altered event beside it', async
   const { deps, client } = await aLoneClient()
   const { paymentId, paymentDestination, createdAt } = await aSucceededPayment(deps, client)
   await erase(deps, destinationKey(paymentDestination, createdAt, paymentId))
-  await alter(deps, eventKey(subjectOfPayment(paymentId), 'payment.succeeded'), { client_id: 'x' })
+  await alter(deps, succeededKey({ paymentId }), { client_id: 'x' })
   deps.clock.advance(120)
 
   const { not_repairable: named } = await recount(deps, client)
@@ -89,7 +93,7 @@ it('an audit puts a settlement that the list lacks into the order of windows', a
   const { deps, client } = await aLoneClient()
   const settle = async () => (await aSucceededPayment(deps, client), sweptADayLater(deps, client))
   const [{ settlementId }] = [await settle(), await settle()]
-  await alter(deps, settlementKey(settlementId), { owner: 'x' })
+  await alterSettlement(deps, { settlementId }, { owner: 'x' })
 
   expect(await differencesOf(deps, client)).toMatchObject([{ what: 'settlement.owner' }])
 })
@@ -101,8 +105,7 @@ async function anEventAlone({ hasFailed = false } = {}) {
   const rowsBefore = await Promise.all(
     [paymentKey(paymentId), shardOf(paid.payment)].map((key) => rawItem(deps, key)),
   )
-  const notify = (providerPaymentId: string) =>
-    applyProviderNews(deps, { providerPaymentId }, 'callback')
+  const notify = (providerPaymentId: string) => notifyOf(deps, providerPaymentId)
   const close = (status: 'failed' | 'expired') =>
     closePayment(deps, paid.payment, { status, source: 'callback' })
   await (hasFailed ? close('failed') : notify(paid.providerPaymentId))
@@ -134,7 +137,7 @@ describe('a pending payment whose event exists after a restore', () => {
       capture: { providerPaymentId: paid.providerPaymentId },
     }
     expect(await paymentOf(deps, paid)).toMatchObject(credited)
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it('ends by a callback, at the time that its event shows', async () => {
@@ -146,7 +149,7 @@ describe('a pending payment whose event exists after a restore', () => {
     await close('failed')
 
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'failed', transitions })
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it('is not credited with a second capture that suspense holds', async () => {
@@ -166,7 +169,7 @@ describe('a pending payment whose event exists after a restore', () => {
     const credited = { status: 'succeeded', capture: { providerPaymentId: paid.providerPaymentId } }
     expect(await paymentOf(deps, paid)).toMatchObject(credited)
     await receiveEverything(deps)
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   type Scene = Awaited<ReturnType<typeof anEventAlone>>
@@ -177,10 +180,7 @@ describe('a pending payment whose event exists after a restore', () => {
       if (captured) provider.payments.set(id, { ...captured, ...wrongFields })
     }
   const alterEvent = async ({ deps, paid: { payment } }: Scene) => {
-    const event = await rawItem(
-      deps,
-      eventKey(subjectOfPayment(payment.paymentId), 'payment.succeeded'),
-    )
+    const event = await rawItem(deps, succeededKey(payment))
     await putRaw(deps, {
       ...event,
       body: deflateText(
@@ -225,24 +225,24 @@ describe('a pending payment whose event exists after a restore', () => {
 
     const { left } = await recount(deps, client)
 
-    const why = expect.stringContaining('the provider did not answer') as unknown
+    const why = expect.stringContaining('the provider did not answer')
     expect(left).toStrictEqual([{ id: paid.payment.paymentId, why }])
     deps.provider.heal('getPayment')
     await recount(deps, client)
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it('is not changed when the event is deleted before the recount writes', async () => {
     const { deps, client, paid, restore } = await anEventAlone()
     await restore()
-    const overtaken = beforeFirst(deps, 'transact', () => removeEvent(deps, client, paid.payment))
+    const overtaken = beforeCommit(deps, () => removeEvent(deps, client, paid.payment))
 
     const { left } = await recount(overtaken, client)
 
     expect(left).toContainEqual(expect.objectContaining({ id: paid.payment.paymentId }))
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
     await recount(deps, client)
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 })
 
@@ -287,7 +287,7 @@ describe('a restored table that kept an entry without its posting', async () => 
   it.each([
     ['twice when the stage opens before the recount', 2, async () => {}],
     ['once when the recount comes first', 1, recount],
-  ] as const)('settles the payment %s', async (_, times, repair) => {
+  ])('settles the payment %s', async (_, times, repair) => {
     const deps = state?.world() ?? memoryDeps()
 
     await repair(deps, torn.client)

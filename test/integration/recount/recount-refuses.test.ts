@@ -10,7 +10,6 @@ import { less, minor, ZERO } from '../../../shared/money.ts'
 import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import {
@@ -21,14 +20,14 @@ import {
   windowKey,
 } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
-import { adjustBalance, aRefund } from '../../support/money-rows.ts'
+import { adjustBalance, bookRefund } from '../../support/money-rows.ts'
 import { anOpenPayment, aSucceededPayment, post } from '../../support/paid-builders.ts'
 import { expectBalanced, expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { aDayLater, aLoneClient, sweep } from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
 import { erase, putRaw, rawItem } from '../../support/tampering.ts'
 import {
-  beforeFirst,
+  beforeCommit,
   interceptTable,
   type MemoryDeps,
   type TableCall,
@@ -72,7 +71,7 @@ describe('recount-ledger', () => {
     const answer = await recountLedger(deps, { clientId, plan, operator: 'ana' })
 
     expect(answer).toMatchObject({ written: writes, left: [], not_repairable: [], complete: true })
-    await expectBalanced(deps, clientId)
+    await expectBalanced(deps, { clientId })
     expect(await readWindow(deps, clientId)).not.toHaveProperty('progress')
     const repaired = writes.flatMap(({ differences }) => differences)
     const record = { operator: 'ana', action: 'recount-ledger', after: { repaired } }
@@ -115,7 +114,7 @@ describe('recount-ledger', () => {
 
     await recountLedger(deps, { clientId: client.clientId, plan, operator: 'ana' })
 
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it('plans no figure while an entry is there that nothing explains', async ({
@@ -170,7 +169,7 @@ describe('recount-ledger', () => {
     expect(repaired.length).toBeGreaterThan(2)
     expect(repaired.at(0)).toStrictEqual([newest.paymentId])
     expect(repaired.flat()).toStrictEqual([newest.paymentId, payment.paymentId])
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it('refuses a part that the history does not have', async ({ deps, client }) => {
@@ -216,7 +215,7 @@ function addSeven(deps: MemoryDeps, client: Client) {
   return addCredit(deps, client, 7)
 }
 function refund(deps: MemoryDeps, _: Client, payment: Payment) {
-  return movePayment(deps, payment, aRefund(deps, 1_000))
+  return bookRefund(deps, payment, 1_000)
 }
 function recover(deps: MemoryDeps, client: Client) {
   return adjustBalance(deps, client, 'correction', 5_000)
@@ -235,12 +234,12 @@ it.for<[string, tear: Act, concurrentAct: Act]>([
   'a recount writes nothing when %s before its write; the next recount repairs the books',
   async ([, tear, concurrentAct], { deps, client, payment }) => {
     await tear(deps, client, payment)
-    const overtaken = beforeFirst(deps, 'transact', () => concurrentAct(deps, client, payment))
+    const overtaken = beforeCommit(deps, () => concurrentAct(deps, client, payment))
 
     expect((await recount(overtaken, client)).left).not.toStrictEqual([])
 
     await recount(deps, client)
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   },
 )
 
@@ -277,7 +276,7 @@ it.for<[string, tear: Act, concurrentAct: Act]>([
 
     await expect(writing).rejects.toMatchObject({ code: 'conflict' })
     await recount(deps, client)
-    await expectBalanced(deps, clientId)
+    await expectBalanced(deps, { clientId })
   },
 )
 

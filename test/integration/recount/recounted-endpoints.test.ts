@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { auditRecordPk, deletedEndpointKey, endpointKey } from '../../../shared/table/keys.ts'
 import { deleteEndpoint } from '../../../shared/webhook/endpoint/change-endpoint.ts'
 import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst } from '../../support/test-deps.ts'
+import { beforeCommit } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { recount } from './torn-world.ts'
@@ -27,7 +27,7 @@ it('a recount makes an endpoint as its records say, unless it changes meanwhile'
   const key = endpointKey(await storedEndpoint(deps, { clientId: client.clientId }))
   const row = await rawItem(deps, key)
   await alter(deps, key, { enabled: false, slow_since: 'x', last_alert_at: 'x' })
-  const overtaken = beforeFirst(deps, 'transact', () => alter(deps, key, { event_types: [] }))
+  const overtaken = beforeCommit(deps, () => alter(deps, key, { event_types: [] }))
 
   expect((await recount(overtaken, client)).left).not.toStrictEqual([])
 

@@ -8,7 +8,6 @@ import { describe, expect, it } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { creditedOf, readLedger } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { create, payFirst } from '../../support/payment-builders.ts'
@@ -21,6 +20,7 @@ import {
   settledAmount,
   settlementsOf,
 } from '../../support/settlement-builders.ts'
+import { notifyOf } from '../../support/synced-payment.ts'
 import { interceptTable, type MemoryDeps } from '../../support/test-deps.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { FLOWS, receiveCallbacks, receiveEverything, syncRows } from './torn-flows.ts'
@@ -66,9 +66,9 @@ describe.each(Object.entries(FLOWS))(
 
 async function heal(deps: MemoryDeps, client: Client, rounds: number) {
   for (let round = 0; round < rounds; round++) await recount(deps, client)
-  await expectBalanced(deps, client.clientId)
+  await expectBalanced(deps, client)
   await receiveEverything(deps)
-  await expectBalanced(deps, client.clientId)
+  await expectBalanced(deps, client)
   expect(deps.stored.items('SUSPENSE#').filter(({ kind }) => kind === 'money')).toStrictEqual([])
 }
 
@@ -112,7 +112,7 @@ describe.each([
   deps.provider.transactions.push(settledRow(capture, deps.now(), NOT_SETTLED))
   deps.clock.advance(60)
   const payTransactions = await recordTransactions(deps, (acting) =>
-    applyProviderNews(acting, { providerPaymentId }, 'callback'),
+    notifyOf(acting, providerPaymentId),
   )
   deps.provider.transactions.push(settledRow(capture, deps.now(), row))
   deps.clock.advance(1)
@@ -211,7 +211,7 @@ describe('a restore in the midst of a refund, and of its fee that became final l
     })
     const minors = new Set(ofRefund.map((entry) => entry['provider_minor']))
     expect(minors).toBeOneOf([new Set([-30_500]), new Set([-30_000, -500])])
-    await expectBalanced(torn, client.clientId)
+    await expectBalanced(torn, client)
   })
 })
 
@@ -244,7 +244,7 @@ const INTERRUPTED = [
   'is settled again',
 ] as const
 
-describe.each(INTERRUPTED.map((flow, at) => [flow, at] as const))(
+describe.each(INTERRUPTED.map((flow, at) => [flow, at]))(
   'a recount of a payment that %s',
   async (flow, at) => {
     const tornFlow = await tearFlow(FLOWS[flow])

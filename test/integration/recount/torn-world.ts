@@ -2,14 +2,14 @@ import { expect } from 'vitest'
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
-import { subjectOfPayment } from '../../../shared/ids.ts'
 import { creditedOf, readLedger } from '../../../shared/ledger/ledger-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
-import { eventKey, type Key } from '../../../shared/table/keys.ts'
+import { type Key } from '../../../shared/table/keys.ts'
 import { type Step } from '../../../shared/table/step.ts'
 import { addMs, HOUR_MS, type Timestamp } from '../../../shared/time.ts'
 import { type FakeProvider, fakeProvider } from '../../support/fake-provider.ts'
+import { succeededKey } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
   aLoneClient,
@@ -46,7 +46,7 @@ export async function expectNamed(deps: TestDeps, client: Client, named: object)
 }
 
 export function removeEvent(deps: MemoryDeps, _: Client, { paymentId }: Payment) {
-  return erase(deps, eventKey(subjectOfPayment(paymentId), 'payment.succeeded'))
+  return erase(deps, succeededKey({ paymentId }))
 }
 
 type WrittenItem = {
@@ -195,7 +195,7 @@ export async function tearFlow(flow: Flow) {
 async function endStateOf(deps: MemoryDeps, client: Client) {
   for (let time = 0; time < 2; time++) {
     await receiveEverything(deps)
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   }
   // The next day's settlement is made, and every settlement passes the payout gate: nothing is
   // stuck.
@@ -203,7 +203,7 @@ async function endStateOf(deps: MemoryDeps, client: Client) {
   for (const settlement of await settlementsOf(deps, client)) {
     if (settlement.status === 'recorded') await payOut(deps, settlement)
   }
-  await expectBalanced(deps, client.clientId)
+  await expectBalanced(deps, client)
   const ledger = await readLedger(deps, client.clientId)
   const heldKeys = deps.stored
     .items('SUSPENSE#')
@@ -225,6 +225,6 @@ export async function expectHealed(
   deps: MemoryDeps,
   { client, end }: Awaited<ReturnType<typeof tearFlow>>,
 ) {
-  await expectBalanced(deps, client.clientId)
+  await expectBalanced(deps, client)
   expect(await endStateOf(deps, client)).toStrictEqual(end)
 }

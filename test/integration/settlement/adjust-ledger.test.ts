@@ -14,7 +14,7 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { aLoneClient } from '../../support/settlement-builders.ts'
 import { pendingOf } from '../../support/synced-payment.ts'
 import { erase } from '../../support/tampering.ts'
-import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 
@@ -33,7 +33,7 @@ async function aWorld() {
   const adjust = (fields: object = {}, adjustDeps: TestDeps = deps) =>
     invokeAdmin(adjustLedger, adjustDeps, { operator: OPERATOR, ...request, ...fields })
   const entries = () => entriesIn(deps, { clientId })
-  return { deps, clientId, owe, adjust, entries, pendingSum: () => pendingOf(deps, clientId) }
+  return { deps, clientId, owe, adjust, entries, pendingSum: () => pendingOf(deps, { clientId }) }
 }
 
 const it = testWith(aWorld, 'deps', 'clientId', 'owe', 'adjust', 'entries', 'pendingSum')
@@ -109,7 +109,7 @@ describe('adjust-ledger (design section 10)', () => {
       entry_id: entry?.entryId,
       eligible_at: deps.now(),
       ...referenceFields,
-      approved: expect.objectContaining({ operator: APPROVER, used_at: deps.now() }) as unknown,
+      approved: expect.objectContaining({ operator: APPROVER, used_at: deps.now() }),
     }
     const record = { operator: OPERATOR, action: 'adjust-ledger', before: undefined, after }
     expect((await auditRecordsOf(deps, clientId)).at(-1)).toStrictEqual(record)
@@ -120,7 +120,7 @@ describe('adjust-ledger (design section 10)', () => {
   it.for([
     ['written_off', 'written off'],
     ['recovered', 'paid back'],
-  ] as const)(
+  ])(
     'records as %s at most what the client owes, and takes back at most what was recorded',
     async ([kind, words], { owe, adjust, pendingSum }) => {
       await owe()
@@ -162,7 +162,7 @@ describe('adjust-ledger (design section 10)', () => {
         payload: { client_id: clientId, kind: 'recovered', amount_minor: 20_000, reference },
         operator: APPROVER,
       })
-    const raced = beforeFirst(deps, 'transact', () => adjust(first))
+    const raced = beforeCommit(deps, () => adjust(first))
 
     expect(await adjust(second, raced)).toMatchObject(
       refusal(422, 'amount_minor: this client owes only 10000 IDR'),
@@ -207,13 +207,13 @@ describe('adjust-ledger (design section 10)', () => {
 
   it('answers the stored entry to two concurrent operators', async ({ deps, adjust, entries }) => {
     const lower = { amount_minor: -25_000 }
-    const raced = beforeFirst(deps, 'transact', () => adjust(lower))
+    const raced = beforeCommit(deps, () => adjust(lower))
 
     expect(await adjust(lower, raced)).toStrictEqual(await adjust(lower))
     expect(await entries()).toHaveLength(1)
   })
 
-  it.for([{ amount_minor: 25_001 }, { kind: 'written_off' }, { kind: 'recovered' }] as const)(
+  it.for([{ amount_minor: 25_001 }, { kind: 'written_off' }, { kind: 'recovered' }])(
     'refuses the same reference with other figures: %o',
     async (otherFields, { adjust, entries }) => {
       await adjust()
@@ -261,7 +261,7 @@ describe('concurrent calls of adjust-ledger', () => {
     pendingSum,
   }) => {
     await anUnclaimedRow(deps)
-    const raced = beforeFirst(deps, 'transact', () => adjust(CORRECTION))
+    const raced = beforeCommit(deps, () => adjust(CORRECTION))
 
     const message = 'provider transaction txn-1 was taken over, or is void, by now'
     expect(await adjust({ ...CORRECTION, reference: 'C-2' }, raced)).toMatchObject(
@@ -269,7 +269,7 @@ describe('concurrent calls of adjust-ledger', () => {
     )
 
     expect([(await entries()).length, await pendingSum()]).toStrictEqual([1, -25_000])
-    await expectBalanced(deps, clientId)
+    await expectBalanced(deps, { clientId })
   })
 
   it('answer "try again" while the entry of another call is not visible yet', async ({

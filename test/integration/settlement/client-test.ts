@@ -13,7 +13,7 @@ export const clientTest = test
   .extend('deps', () => testDeps())
   .extend('client', async ({ deps }, { onCleanup }) => {
     const client = await withoutFloor(deps)
-    onCleanup(() => expectBalanced(deps, client.clientId))
+    onCleanup(() => expectBalanced(deps, client))
     return client
   })
   .extend('settlement', async ({ deps, client }) => {

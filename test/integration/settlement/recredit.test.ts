@@ -31,7 +31,12 @@ import {
   trigger,
 } from '../../support/settlement-builders.ts'
 import { alter, putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, interceptTable, type TestDeps } from '../../support/test-deps.ts'
+import {
+  beforeCommit,
+  beforeFirst,
+  interceptTable,
+  type TestDeps,
+} from '../../support/test-deps.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { clientTest as it } from './client-test.ts'
 
@@ -186,7 +191,7 @@ it('a payout that two operators return at once, each with an approval, comes bac
     await giveBack(deps, 'BCA OTHER')
   }
 
-  const late = giveBack(beforeFirst(deps, 'transact', other), 'BCA BACK')
+  const late = giveBack(beforeCommit(deps, other), 'BCA BACK')
   await expect(late).rejects.toThrow('returned already')
 
   const returned = (await entriesIn(deps, client)).filter(({ type }) => type === 'returned')

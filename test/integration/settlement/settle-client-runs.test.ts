@@ -30,7 +30,7 @@ import {
 } from '../../support/settlement-builders.ts'
 import {
   afterFirst,
-  beforeFirst,
+  beforeCommit,
   interceptTable,
   queriesIn,
   recordTable,
@@ -125,7 +125,7 @@ describe('a window with too many entries for one run', () => {
       expect(settlement).toMatchObject({ ...ALL_FIVE, triggeredBy: 'manual' })
       const { records } = await readAuditRecords(deps, settlement?.settlementId ?? '')
       expect(records).toMatchObject([{ operator, requestId: 'r-1' }])
-      await expectBalanced(small, client.clientId)
+      await expectBalanced(small, client)
     },
   )
 
@@ -137,7 +137,7 @@ describe('a window with too many entries for one run', () => {
       await drainQueue(small)
 
       expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
-      await expectBalanced(small, client.clientId)
+      await expectBalanced(small, client)
     },
   )
 
@@ -185,7 +185,7 @@ describe('a window with too many entries for one run', () => {
 
   stepped('is recorded once by two runs that continue one sum', async ({ deps, client }) => {
     await settle(inSteps(deps), client)
-    const overtaken = beforeFirst(deps, 'transact', async () => {
+    const overtaken = beforeCommit(deps, async () => {
       await sweep(deps, client)
       deps.clock.advance(1)
     })
@@ -234,7 +234,7 @@ describe('a window with too many entries for one run', () => {
       expect(await deps.table.get(windowKey(client.clientId))).not.toHaveProperty('progress')
       expect(await drainQueue(inSteps(deps))).toBe(2)
       expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
-      await expectBalanced(inSteps(deps), client.clientId)
+      await expectBalanced(inSteps(deps), client)
     },
   )
 
@@ -253,7 +253,7 @@ describe('a window with too many entries for one run', () => {
       ).toHaveLength(2)
       await drainQueue(small)
       expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
-      await expectBalanced(small, client.clientId)
+      await expectBalanced(small, client)
     },
   )
 
@@ -266,7 +266,7 @@ describe('a window with too many entries for one run', () => {
       await settle(inSteps(deps), client)
 
       expect(deps.sent).toMatchObject([{ message: { body: { client_id: client.clientId } } }])
-      await expectBalanced(inSteps(deps), client.clientId)
+      await expectBalanced(inSteps(deps), client)
     },
   )
 })

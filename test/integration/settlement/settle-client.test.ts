@@ -57,7 +57,7 @@ describe('settleClient (spec 3.2)', () => {
     const totals = [
       { type: 'payment', method: 'virtual_account', day: '2026-11-20', count: 2, ...sums, ...legs },
     ]
-    const settlementId = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/) as unknown
+    const settlementId = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/)
     const ids = { settlementId, clientId: client.clientId, previousId: undefined }
     const times = {
       sweptFrom: client.createdAt,
@@ -66,7 +66,7 @@ describe('settleClient (spec 3.2)', () => {
     }
     const counts = { paymentCount: 2, entryCount: 2, recreditedMinor: 0, unprovenMinor: 0 }
     const state = { status: 'recorded', triggeredBy: 'auto', currency: 'IDR', bank: BANK }
-    const digest = expect.stringMatching(/^[0-9a-f]{64}$/) as unknown
+    const digest = expect.stringMatching(/^[0-9a-f]{64}$/)
     expect(settlement).toStrictEqual({
       ...ids,
       ...times,
@@ -76,8 +76,8 @@ describe('settleClient (spec 3.2)', () => {
       totals,
       digest,
     })
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, succeeded: 2 })
-    await expectBalanced(deps, client.clientId)
+    expect(await ledgerView(deps, client)).toStrictEqual({ pendingMinor: 0, succeeded: 2 })
+    await expectBalanced(deps, client)
   })
 
   it('settles payments after exactly 24 hours, and names the previous settlement', async ({
@@ -135,7 +135,7 @@ describe('settleClient (spec 3.2)', () => {
 
     expect(await sweepADayLater(deps, client)).toBeUndefined()
 
-    expect(await ledgerView(deps, client.clientId)).toMatchObject({ pendingMinor: 95_900 })
+    expect(await ledgerView(deps, client)).toMatchObject({ pendingMinor: 95_900 })
     await aSucceededPayment(deps, client)
     expect(await sweepADayLater(deps, client)).toMatchObject({ netMinor: 2 * 95_900 })
   })
@@ -231,7 +231,7 @@ describe('settle-client, the worker of the queue', () => {
     expect(answer).toStrictEqual({ batchItemFailures: failures })
     for (const client of [healthy, last]) {
       expect(await settlementsOf(deps, client)).toHaveLength(1)
-      await expectBalanced(deps, client.clientId)
+      await expectBalanced(deps, client)
     }
     expect(await settlementsOf(deps, broken)).toStrictEqual([])
     await expect(sweep(deps, broken)).rejects.toThrow(
@@ -239,7 +239,7 @@ describe('settle-client, the worker of the queue', () => {
     )
     await deps.table.write(update(window, { remove: ['lastSettlementId'] }))
     await handleMessages(deps, first)
-    await expectBalanced(deps, broken.clientId)
+    await expectBalanced(deps, broken)
   })
 
   it('settles other clients while one client is slow', async () => {
@@ -264,7 +264,7 @@ describe('settle-client, the worker of the queue', () => {
     expect(await settlementsOf(deps, slow)).toStrictEqual([])
     gate.resolve()
     expect(await answer).toStrictEqual({ batchItemFailures: [] })
-    for (const client of [slow, quick]) await expectBalanced(deps, client.clientId)
+    for (const client of [slow, quick]) await expectBalanced(deps, client)
   })
 })
 
@@ -279,7 +279,7 @@ it('one alert a day lists the settlements that wait three days for their payout'
     return deps.published.map(({ kind, subject, message }) => [kind, subject, message])
   }
   const alert = (text: string) => [
-    ['settlement.unpaid', first.settlementId, expect.stringContaining(text) as unknown],
+    ['settlement.unpaid', first.settlementId, expect.stringContaining(text)],
   ]
 
   expect(await alertsAt(addMs(first.createdAt, 3 * DAY_MS - 1))).toStrictEqual([])

@@ -21,7 +21,7 @@ import {
   payOut,
   sweepADayLater,
 } from '../../support/settlement-builders.ts'
-import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 import { clientTest as it } from './client-test.ts'
 
@@ -51,7 +51,7 @@ const STATES = {
   manual_paid: ['mark-settlement-paid'],
   failed: ['mark-settlement-failed'],
   recredited: ['mark-settlement-failed', 'recredit-settlement'],
-} as const satisfies Readonly<Record<string, readonly Action[]>>
+} satisfies Readonly<Record<string, readonly Action[]>>
 
 const RECORDED = { status: 'recorded', settled_at: null, recredited_at: null }
 
@@ -137,7 +137,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
         settled_at: null,
         ...recreditedNow,
         notes: 'new account',
-        approved: expect.objectContaining({ operator: APPROVER, used_at: deps.now() }) as unknown,
+        approved: expect.objectContaining({ operator: APPROVER, used_at: deps.now() }),
       },
     })
   })
@@ -191,7 +191,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
     const { client, settlement } = await aSettledClient(deps)
     await auditedNow(deps, settlement)
     const window = remove(windowKey(client.clientId), exists)
-    const raced = beforeFirst(deps, 'transact', () => deps.table.write(window))
+    const raced = beforeCommit(deps, () => deps.table.write(window))
 
     await expect(payOut(raced, settlement)).rejects.toThrow('do not balance')
 

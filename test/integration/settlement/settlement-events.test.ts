@@ -6,7 +6,7 @@
 import { describe, expect, it } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
-import type { Event, SettlementEventType } from '../../../shared/event/event.ts'
+import type { Event } from '../../../shared/event/event.ts'
 import { listEventsOf } from '../../../shared/event/read-events.ts'
 import { subjectOfSettlement } from '../../../shared/ids.ts'
 import { payoutFile } from '../../../shared/payout/payout-file.ts'
@@ -24,17 +24,12 @@ import {
   payOut,
   sweepADayLater,
   withoutFloor,
-  withoutSleep,
 } from '../../support/settlement-builders.ts'
 import { erase, keyOfRow } from '../../support/tampering.ts'
 import { interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
-const NAMES: readonly SettlementEventType[] = [
-  'settlement.recorded',
-  'settlement.paid',
-  'settlement.failed',
-]
+const NAMES = ['settlement.recorded', 'settlement.paid', 'settlement.failed']
 
 /** A merchant with an endpoint for payouts, another for everything else, and a settlement. */
 async function aTold(deps = memoryDeps()) {
@@ -105,7 +100,7 @@ describe('a settlement is announced', () => {
 })
 
 async function balanced(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
-  return (await auditLedger(withoutSleep(deps), clientId)).balanced
+  return (await auditLedger(deps, clientId)).balanced
 }
 
 describe('after a restore', () => {
@@ -160,7 +155,7 @@ it('a recount offers no write for what it cannot repair', async () => {
     await erase(deps, { pk: String(pk), sk: String(sk) })
 
   const asked = { clientId: client.clientId, operator: 'sari' }
-  const { writes, not_repairable: left } = await recountLedger(withoutSleep(deps), asked)
+  const { writes, not_repairable: left } = await recountLedger(deps, asked)
 
   expect(writes).toStrictEqual([])
   expect(left.map(({ what }) => what).toSorted()).toContain('settlement_event')
@@ -174,7 +169,7 @@ it('a recount puts no event of a settlement that was closed after the plan was r
   const asked = { clientId: client.clientId, operator: 'sari' }
   const head = auditHeadKey(settlement.settlementId)
   let [reads, readsOfPlan] = [0, Number.POSITIVE_INFINITY]
-  const overtaken = interceptTable(withoutSleep(deps), {
+  const overtaken = interceptTable(deps, {
     before: async (call) => {
       const isHead =
         call.name === 'get' && call.keys.some(({ pk, sk }) => pk === head.pk && sk === head.sk)
@@ -203,7 +198,7 @@ async function announceAs(deps: TestDeps, before: Settlement, status: Settlement
 }
 
 async function repaired(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
-  const quick = withoutSleep(deps)
+  const quick = deps
   const { plan } = await recountLedger(quick, { clientId, operator: 'sari' })
   await recountLedger(quick, { clientId, operator: 'sari', plan })
   expect((await recountLedger(quick, { clientId, operator: 'sari' })).writes).toStrictEqual([])
@@ -216,7 +211,7 @@ it('the audit finds an altered event, and one that nothing explains', async () =
   const { steps } = await announcementOfSettlement(deps, failed, deps.now())
   await deps.table.transact(steps)
 
-  const { differences } = await auditLedger(withoutSleep(deps), client.clientId)
+  const { differences } = await auditLedger(deps, client.clientId)
 
   expect(differences).toMatchObject([{ what: 'settlement_event', found: 'settlement.failed' }])
 })

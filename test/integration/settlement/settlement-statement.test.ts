@@ -114,7 +114,7 @@ describe('the statement of a settlement (design section 7)', () => {
       posted_at: paidAt,
     }
     const providerRow = {
-      provider_transaction_id: expect.stringMatching(/^txn_/) as unknown,
+      provider_transaction_id: expect.stringMatching(/^txn_/),
       provider_settled_at: settledAt,
     }
     expect(otherParts).toMatchObject({
@@ -122,7 +122,7 @@ describe('the statement of a settlement (design section 7)', () => {
       entries: [{ ...about, ...amounts, hexolus_markup_minor: 100, ...providerRow }],
       cursor: null,
     })
-    await expectBalanced(deps, client.clientId)
+    await expectBalanced(deps, client)
   })
 
   it('shows the amount that no settled row proves', async ({ deps, client }) => {

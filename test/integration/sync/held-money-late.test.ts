@@ -89,11 +89,11 @@ describe('sync: a row that settles late and is not marked as updated', () => {
 
   heldTest.for([{ currency: 'PHP' }, { isForeignNet: true }])(
     'of held money in %o books nothing, resolved or void',
-    async (foreign, { deps, rows, hold, sync }) => {
+    async (foreign, { deps, hold, sync, showAnew }) => {
       const { heldRow, item } = await hold('second_capture', { ...foreign, keptMinor: undefined })
 
       await resolve(deps, { suspenseId: heldRow.providerPaymentId })
-      rows.splice(0, 1, { ...heldRow, status: 'reversed', updatedAt: deps.now() })
+      showAnew(heldRow, { status: 'reversed' })
       await sync()
 
       expect(await item()).toMatchObject({ resolution: 'refunded_by_bank', isVoid: true })

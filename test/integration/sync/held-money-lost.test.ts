@@ -59,18 +59,18 @@ describe('sync: a row that takes more than suspense holds', () => {
 
   it.for([OWN, { ...OWN, ...NOT_SETTLED }])(
     'leaves the money held by its own row of %o, when a second row is void before it settles',
-    async (own, { deps, rows, hold, sync, syncAfter }) => {
+    async (own, { deps, hold, sync, syncAfter, showAnew, syncDays }) => {
       const { heldRow, item } = await hold('second_capture', own)
       const sums = await sumsOf(deps)
       const second = { status: 'reversed', transactionId: 'txn_second', ...NOT_SETTLED } as const
 
       await sync(settledRow(heldRow, deps.now(), second))
-      for (let day = 0; day < 3; day++) await syncAfter(86_400)
+      await syncDays(3)
 
       expect(await item()).toMatchObject({ status: 'open' })
       expect(await sumsOf(deps)).toStrictEqual(sums)
       expect(await findingAbout(deps, 'txn_second', 'reversed_upstream')).toBeDefined()
-      rows.splice(0, 1, { ...heldRow, status: 'reversed', updatedAt: deps.now() })
+      showAnew(heldRow, { status: 'reversed' })
       await syncAfter(3_600)
       expect(await item()).toMatchObject({ isVoid: true, status: 'resolved' })
     },
@@ -139,7 +139,7 @@ describe('sync: a row that takes more than suspense holds', () => {
     expect(deps.published).toStrictEqual([])
   })
 
-  it.for(['refunded_by_bank', 'written_off'] as const)(
+  it.for(['refunded_by_bank', 'written_off'])(
     'a refund of a part is booked before the rest is %s, and is no finding when it is read again',
     async (resolution, { deps, rows, hold, sync, syncAfter }) => {
       const { heldRow, item } = await hold('second_capture')
@@ -166,10 +166,11 @@ it('a fee of held money that changes after the booking is the house’s, until t
   rows,
   hold,
   sync,
+  showAnew,
 }) => {
   const { heldRow } = await hold('second_capture', { isFeeEnded: true })
   const next = async (fields: object) => {
-    rows.splice(0, rows.length, { ...heldRow, ...fields, updatedAt: deps.now() })
+    showAnew(heldRow, fields)
     await sync()
     deps.clock.advance(600)
     return sumsOf(deps)
@@ -208,12 +209,12 @@ it('a row of another amount than the held money is booked once, however often it
 
 it('a row of held money that the provider books again after the void is the house’s', async ({
   deps,
-  rows,
   hold,
   sync,
+  showAnew,
 }) => {
   const { heldRow } = await hold('second_capture')
-  rows.splice(0, rows.length, { ...heldRow, status: 'reversed', updatedAt: deps.now() })
+  showAnew(heldRow, { status: 'reversed' })
   await sync()
   deps.published.length = 0
 

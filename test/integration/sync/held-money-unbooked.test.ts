@@ -86,10 +86,13 @@ it('the void of money that our bank has refunded is told', async ({ deps, held }
   expect(deps.published).toMatchObject([{ subject: expect.stringContaining(held.transactionId) }])
 })
 
-heldTest('our bank refunds no money of a row that is void by now', async ({ deps, rows, hold }) => {
-  const { heldRow } = await hold('second_capture')
-  rows.splice(0, rows.length, { ...heldRow, status: 'reversed', updatedAt: deps.now() })
+heldTest(
+  'our bank refunds no money of a row that is void by now',
+  async ({ deps, hold, showAnew }) => {
+    const { heldRow } = await hold('second_capture')
+    showAnew(heldRow, { status: 'reversed' })
 
-  const suspenseId = heldRow.providerPaymentId
-  await expect(resolve(deps, { suspenseId })).rejects.toMatchObject({ code: 'conflict' })
-})
+    const suspenseId = heldRow.providerPaymentId
+    await expect(resolve(deps, { suspenseId })).rejects.toMatchObject({ code: 'conflict' })
+  },
+)

@@ -186,11 +186,7 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
 })
 
 describe('sync: the fee of a row that the provider gives back after the row was booked', () => {
-  it.for(
-    TYPES.flatMap((type) =>
-      ['REVERSED', 'CANCELED'].map((feeStatus) => [type, feeStatus] as const),
-    ),
-  )(
+  it.for(TYPES.flatMap((type) => ['REVERSED', 'CANCELED'].map((feeStatus) => [type, feeStatus])))(
     'is booked back of a %s once, with one finding: %s',
     async ([type, status], { deps, showInTurn }) => {
       const shown = { type, reference_id: 'order 17', created: deps.now() }

@@ -159,7 +159,7 @@ describe('sync: a row that takes money back while its fee is not final', () => {
       expect(await item()).toMatchObject({ status: 'open' })
       expect(await sumsOf(deps)).toMatchObject({ suspenseMinor: 100_000 })
 
-      deps.clock.set(addMs(deps.now(), 7 * DAY_MS + 3_600_000))
+      deps.clock.pass(7 * DAY_MS + 3_600_000)
       await sync()
 
       expect(await item()).toMatchObject({ status: 'resolved', resolution: 'refunded' })

@@ -151,8 +151,8 @@ describe('the row of a payout that the provider made', () => {
     deps,
     settlement,
     sync,
-    syncAfter,
     disbursed,
+    syncDays,
   }) => {
     const row = disbursed()
     await sync(row)
@@ -160,7 +160,7 @@ describe('the row of a payout that the provider made', () => {
     await recredit(deps, settlement)
     expect(deps.published).toStrictEqual([])
 
-    for (let days = 0; days < 3; days++) await syncAfter(86_400)
+    await syncDays(3)
 
     const subject = `${row.transactionId}#transaction_unexplained`
     expect(deps.published).toMatchObject([{ kind: 'suspense.finding', subject }])
@@ -210,9 +210,7 @@ describe('the row of a payout that becomes void after it was booked', () => {
 
       const { settlementId } = settlement
       expect((await booksOf(deps)).figures).toMatchObject({ at_bank: -95_460 })
-      const message = expect.stringContaining(
-        `run return-payout --settlement_id ${settlementId} `,
-      ) as unknown
+      const message = expect.stringContaining(`run return-payout --settlement_id ${settlementId} `)
       const subject = `${row.transactionId}#${settlementId}#transaction_unexplained`
       expect(deps.published).toMatchObject([{ kind: 'suspense.finding', subject, message }])
     },

@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import type { StageSettings } from '../../../shared/stage-settings.ts'
 import { recordRowFinding } from '../../../shared/sync/provider-row.ts'
@@ -9,6 +8,7 @@ import { entriesIn } from '../../support/paid-builders.ts'
 import {
   creditedPayment,
   findingAbout,
+  notifyOf,
   type PaidUpstream,
   paymentOf,
   pendingOf,
@@ -31,7 +31,7 @@ it.for([{}, { reference: '' }])(
       providerSettledAt: deps.now(),
       ownRow,
     })
-    expect(await pendingOf(deps, client.clientId)).toBe(95_460)
+    expect(await pendingOf(deps, client)).toBe(95_460)
   },
 )
 
@@ -59,7 +59,7 @@ it.for<readonly [string, Partial<ProviderTransaction>, string, number]>([
     expect(alerts).toStrictEqual([`suspense.finding ${paymentId}#${cause}`])
     const estimated = { status: 'succeeded', feeStatus: 'estimated', netMinor: 95_900 }
     expect(await paymentOf(deps, credited)).toMatchObject(estimated)
-    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+    expect(await pendingOf(deps, client)).toBe(95_900)
   },
 )
 
@@ -118,7 +118,7 @@ describe('sync: a dispute that is won', () => {
       await sync(wonRow(deps, credited, { amountMinor: minor(amount) }))
       await syncAfter(10 * MINUTES)
 
-      expect(await pendingOf(deps, client.clientId)).toBe(pending)
+      expect(await pendingOf(deps, client)).toBe(pending)
       const { reversal } = await paymentOf(deps, credited)
       const remaining = 100_000 - amount
       expect([reversal?.amountMinor, reversal?.undoneAt === undefined]).toStrictEqual([
@@ -144,11 +144,8 @@ describe('sync: a dispute that is won', () => {
 
     expect(paymentBefore.reversal).toBeUndefined()
     expect(summary).toMatchObject({ unanswered: 0, complete: true })
-    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
-    const undoneDispute = {
-      takenBackMinor: 0,
-      reversal: { undoneAt: expect.any(String) as unknown },
-    }
+    expect(await pendingOf(deps, client)).toBe(95_900)
+    const undoneDispute = { takenBackMinor: 0, reversal: { undoneAt: expect.any(String) } }
     expect(await paymentOf(deps, credited)).toMatchObject(undoneDispute)
   })
 
@@ -167,7 +164,7 @@ describe('sync: a dispute that is won', () => {
     await syncAfter(2 * DAYS)
 
     expect(await finding()).toMatchObject({ amountMinor: 0 })
-    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+    expect(await pendingOf(deps, client)).toBe(95_900)
   })
 
   it('with an unknown disputed amount is a finding, and moves nothing', async ({
@@ -186,7 +183,7 @@ describe('sync: a dispute that is won', () => {
       await findingAbout(deps, unclearRow.transactionId, 'disputed_amount_unknown'),
     ).toMatchObject(finding)
     expect(deps.published).toHaveLength(1)
-    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+    expect(await pendingOf(deps, client)).toBe(95_900)
   })
 
   it.for([
@@ -194,16 +191,16 @@ describe('sync: a dispute that is won', () => {
     ['shows a void', { status: 'reversed' }],
   ] as const)(
     'stays a finding for a person when a later read %s',
-    async ([, fields], { deps, client, rows, credited, sync, syncAfter }) => {
+    async ([, fields], { deps, client, credited, sync, syncAfter, showAnew }) => {
       const row = dispute(deps, credited)
       await sync({ ...row, disputedMinor: undefined })
       deps.clock.advance(30 * MINUTES)
-      rows.splice(0, rows.length, { ...row, ...fields, updatedAt: deps.now() })
+      showAnew(row, fields)
 
       await syncAfter(5 * MINUTES)
 
       expect((await paymentOf(deps, credited)).movements).toStrictEqual([])
-      expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+      expect(await pendingOf(deps, client)).toBe(95_900)
       expect(deps.published.at(-1)).toMatchObject({
         subject: `${row.transactionId}#disputed_amount_unknown`,
       })
@@ -221,14 +218,14 @@ function withFees<Deps extends TestDeps>(
 /** The `it` of a gateway whose contract with the provider has fees billed after the month. */
 const invoiced = it.extend('deps', () => withFees(memoryDeps(), 'invoiced'))
 
-const TARIFFS_FEE = { feeStatus: 'actual', providerFeeMinor: 4_000, netMinor: 95_900 } as const
+const TARIFFS_FEE = { feeStatus: 'actual', providerFeeMinor: 4_000, netMinor: 95_900 }
 
 describe('a contract that bills fees after the month (stage setting providerFees: invoiced)', () => {
   invoiced(
     'makes the tariff’s fee the actual fee in the transaction of the success, without asking ' +
       'the provider',
     async ({ deps, client, paid }) => {
-      await applyProviderNews(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
+      await notifyOf(deps, paid.providerPaymentId)
 
       const { finalFee, ...stored } = await paymentOf(deps, paid)
       expect(stored).toMatchObject(TARIFFS_FEE)
@@ -239,7 +236,7 @@ describe('a contract that bills fees after the month (stage setting providerFees
         invoiced: true,
       })
       expect(deps.provider.countOf('listTransactions')).toBe(0)
-      expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+      expect(await pendingOf(deps, client)).toBe(95_900)
     },
   )
 
@@ -252,7 +249,7 @@ describe('a contract that bills fees after the month (stage setting providerFees
         amountMinor: fee,
       })
       expect(await paymentOf(deps, credited)).toMatchObject(TARIFFS_FEE)
-      expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+      expect(await pendingOf(deps, client)).toBe(95_900)
       // The tariff's fee is billed later: transit is below zero until then.
       expect(await entriesIn(deps, client)).toMatchObject([
         { providerMinor: 100_000 - fee, transitMinor: -4_000, costMinor: -fee, otherMinor: 0 },
@@ -261,7 +258,7 @@ describe('a contract that bills fees after the month (stage setting providerFees
   )
 })
 
-const DEDUCTED_FEE = { feeStatus: 'actual', providerFeeMinor: 4_440, netMinor: 95_460 } as const
+const DEDUCTED_FEE = { feeStatus: 'actual', providerFeeMinor: 4_440, netMinor: 95_460 }
 
 describe('a contract that changes', () => {
   invoiced.for([

@@ -2,13 +2,13 @@ import { describe, expect } from 'vitest'
 import { contradictions } from '../../../shared/books/get-books.ts'
 import { findUnclaimedRow } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
-import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
 import { entriesIn } from '../../support/paid-builders.ts'
 import {
   creditedPayment,
+  expire,
   findingAbout,
   paidUpstream,
   paymentOf,
@@ -61,7 +61,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     ])
   })
 
-  const unmatched = { type: 'unmatched', providerMinor: 95_560, otherMinor: 95_560 } as const
+  const unmatched = { type: 'unmatched', providerMinor: 95_560, otherMinor: 95_560 }
   const fromAccount = { type: 'account', providerMinor: minor(-102_500) } as const
 
   it.for([
@@ -124,12 +124,12 @@ describe('sync: rows that are no payments, and unknown rows', () => {
 
   it.for(changes)(
     'a booked %s is booked back when it is %s',
-    async ([type, status], { deps, rows, sync, syncAfter }) => {
+    async ([type, status], { deps, sync, syncAfter, showAnew }) => {
       const row = settledRow(foreignIds, deps.now(), { type })
       await sync(row)
       deps.published.length = 0
       deps.clock.advance(600)
-      rows.splice(0, rows.length, { ...row, status, updatedAt: deps.now() })
+      showAnew(row, { status })
 
       await syncAfter(300)
       await syncAfter(60)
@@ -160,13 +160,13 @@ describe('sync: rows that are no payments, and unknown rows', () => {
   it('a refund that fails after it was deducted becomes a finding', async ({
     deps,
     credited,
-    rows,
     syncAfter,
+    showAnew,
   }) => {
     const row = rowNow(deps, credited, { type: 'return', providerPaymentId: '' })
     await syncAfter(300, row)
     const movedPayment = await paymentOf(deps, credited)
-    rows.splice(rows.indexOf(row), 1, { ...row, status: 'failed', updatedAt: deps.now() })
+    showAnew(row, { status: 'failed' })
 
     await syncAfter(300)
 
@@ -188,8 +188,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     'a payment’s own row that fails after the gateway %s its money is one finding',
     async ([, isCredited, fields], { deps, client, rows, sync, syncAfter }) => {
       const paid = await (isCredited ? creditedPayment(deps, client) : paidUpstream(deps, client))
-      if (!isCredited)
-        await closePayment(deps, paid.payment, { status: 'expired', source: 'due_work' })
+      if (!isCredited) await expire(deps, paid.payment)
       const own = rowNow(deps, paid, fields)
       await sync(own)
       const before = await paymentOf(deps, paid)
@@ -250,7 +249,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
       await sync(row)
       await syncAfter(3 * 86_400)
 
-      expect(await pendingOf(deps, client.clientId)).toBe(pending)
+      expect(await pendingOf(deps, client)).toBe(pending)
       expect(deps.published).toMatchObject([{ subject: `${row.transactionId}#${reported}` }])
     },
   )
@@ -285,7 +284,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
 
       expect(await findUnclaimedRow(deps, row.transactionId)).toBeUndefined()
       expect((await paymentOf(deps, paid)).movements).toHaveLength(1)
-      expect(await pendingOf(deps, client.clientId)).toBe(0)
+      expect(await pendingOf(deps, client)).toBe(0)
     },
   )
 })

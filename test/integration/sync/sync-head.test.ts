@@ -190,7 +190,7 @@ describe('sync: the head', () => {
   it.for([
     [true, 'open'],
     [false, 'resolved'],
-  ] as const)(
+  ])(
     'leaves the item of money that is credited after all (row booked on it: %s) %s',
     async ([isBooked, status], { deps, credited, sync }) => {
       const { providerPaymentId } = credited

@@ -1,14 +1,13 @@
 import { describe, expect } from 'vitest'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { minor } from '../../../shared/money.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { houseTotalKey, suspenseKey } from '../../../shared/table/keys.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
-import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
+import { findingAbout, notifyOf, paymentOf } from '../../support/synced-payment.ts'
 import { erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { CASE, send } from '../payment/dispute-news.ts'
@@ -40,10 +39,10 @@ describe('sync: rows that return money in suspense', () => {
     ['a dispute', true, {}, { ...refundFields, reversalKind: 'chargeback' }, 4_440],
   ])(
     '%s leaves nothing in suspense, and costs the fee of the row that stands',
-    async ([, isSecond, fields, takenFields, lostFee], { deps, rows, hold, sync }) => {
+    async ([, isSecond, fields, takenFields, lostFee], { deps, hold, sync, showAnew }) => {
       const cause = isSecond ? 'second_capture' : 'unknown_reference'
       const { heldRow, item } = await hold(cause, fields)
-      rows.splice(0, 1, { ...heldRow, ...takenFields, updatedAt: deps.now() })
+      showAnew(heldRow, takenFields)
 
       await sync()
 
@@ -156,17 +155,17 @@ describe('sync: rows that return money in suspense', () => {
 
   heldTest(
     'an older version of the row books nothing after its void',
-    async ({ deps, rows, credited, sync, syncAfter }) => {
+    async ({ deps, credited, sync, syncAfter, showAnew }) => {
       const { payment, reference } = credited
       const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
-      deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
+      deps.provider.answer('getPayment', { kind: 'not_found' })
       // The provider does not show the capture yet, so the row waits unchanged.
       const heldRow = settledRow({ providerPaymentId, reference }, deps.now())
       await sync(heldRow)
       deps.provider.heal('getPayment')
-      await applyProviderNews(deps, { providerPaymentId }, 'callback')
+      await notifyOf(deps, providerPaymentId)
       deps.clock.advance(600)
-      rows.splice(0, 1, { ...heldRow, status: 'reversed', updatedAt: deps.now() })
+      showAnew(heldRow, { status: 'reversed' })
       await sync()
 
       await syncAfter(600)
@@ -219,9 +218,8 @@ const attempts = syncTest.extend('pay', ({ deps, paid }) => async (isOwnCredited
   const { request } = answer
   const second = { ...request, providerPaymentId: deps.provider.pay(request.paymentRequestId) }
   const own = { ...paid, paymentRequestId }
-  const [credited, kept] = isOwnCredited ? ([own, second] as const) : ([second, own] as const)
-  for (const { providerPaymentId } of [credited, kept])
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+  const [credited, kept] = isOwnCredited ? [own, second] : [second, own]
+  for (const { providerPaymentId } of [credited, kept]) await notifyOf(deps, providerPaymentId)
   return { credited, kept }
 })
 

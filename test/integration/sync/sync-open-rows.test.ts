@@ -83,7 +83,7 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
     const credited = await paymentOf(deps, paid)
 
     rows.splice(-1, 1, row)
-    deps.clock.set(addMs(deps.now(), 5 * DAY_MS))
+    deps.clock.pass(5 * DAY_MS)
     await runSyncJobs(deps, { woken: false })
 
     expect(credited).toMatchObject({ status: 'succeeded', feeStatus: 'estimated' })
@@ -124,7 +124,7 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
   ] as const)(
     'is a finding after two days if the provider %s',
     async ([, answer], { deps, paid, sync, syncAfter }) => {
-      deps.provider.script('getPayment', async () => answer)
+      deps.provider.answer('getPayment', answer)
       const finding = () => findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')
       await sync({
         ...rowOfOtherAttempt(deps, paid),
@@ -132,7 +132,7 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
       })
       const findingBefore = await finding()
 
-      deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
+      deps.clock.pass(2 * DAY_MS)
       const summary = await sync()
       const listCalls = deps.provider.countOf('listTransactions')
       await sync()

@@ -150,7 +150,7 @@ it('sync against the provider simulator reads a transaction four times on averag
   for (let run = 0; run < 40; run++) await passFiveMinutes()
 
   const { body: calls } = await simulator.call('GET', '/_simulator/calls')
-  expect(await ledgerView(deps, client.clientId)).toStrictEqual({
+  expect(await ledgerView(deps, client)).toStrictEqual({
     pendingMinor: PAYMENTS * 95_460,
     succeeded: PAYMENTS,
   })
@@ -160,7 +160,7 @@ it('sync against the provider simulator reads a transaction four times on averag
     rows: [],
     unreadableIds: [],
   })
-  await expectBalanced(deps, client.clientId)
+  await expectBalanced(deps, client)
 })
 
 async function putJob(deps: TestDeps, id: string, fields: object) {
@@ -184,7 +184,7 @@ it.for([
     expect.objectContaining({
       level: 'error',
       code: 'row.unreadable',
-      fields: expect.objectContaining({ kind: 'sync_job' }) as unknown,
+      fields: expect.objectContaining({ kind: 'sync_job' }),
     }),
   )
 })

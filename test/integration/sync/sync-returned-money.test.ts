@@ -4,14 +4,14 @@
  */
 import { describe, expect } from 'vitest'
 import { holdMoney } from '../../../shared/payment/held-money.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
-import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { someHeldMoney } from '../../support/money-rows.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { sweptADayLater } from '../../support/settlement-builders.ts'
 import {
+  expire,
   findingAbout,
+  notifyOf,
   type PaidUpstream,
   paymentOf,
   pendingOf,
@@ -53,7 +53,7 @@ describe('sync: a row that returns money, and has a reference or a product of it
       expect((await paymentOf(deps, credited)).movements).toMatchObject([
         { type: 'refund', amountMinor: 60_000 },
       ])
-      expect(await pendingOf(deps, client.clientId)).toBe(35_460)
+      expect(await pendingOf(deps, client)).toBe(35_460)
       expect(deps.published.map(({ subject }) => subject)).toStrictEqual([
         expect.stringMatching(/#refund#money_went_back$/),
       ])
@@ -95,11 +95,11 @@ describe('sync: a row that returns money, and has a reference or a product of it
     const amounts = { amount: 100_000, net_amount: 100_000 }
 
     await sync(rowOut(deps, { ...ids, ...amounts, type: 'CHARGEBACK' }))
-    expect(await pendingOf(deps, client.clientId)).toBe(0)
+    expect(await pendingOf(deps, client)).toBe(0)
     const won = { type: 'CHARGEBACK_REVERSAL', cashflow: 'MONEY_IN' }
     await syncAfter(600, rowOut(deps, { ...ids, ...amounts, ...won }))
 
-    expect(await pendingOf(deps, client.clientId)).toBe(95_460)
+    expect(await pendingOf(deps, client)).toBe(95_460)
   })
 
   it('leaves nothing of a refunded payment to pay out', async ({
@@ -119,7 +119,7 @@ describe('sync: a row that returns money, and has a reference or a product of it
   it.for([...FORMS.slice(2), ['its payment', FORMS[0]?.[1]] as Form])(
     'gives back held money when a refund names %s',
     async ([, named], { deps, paid, sync }) => {
-      await closePayment(deps, paid.payment, { status: 'expired', source: 'due_work' })
+      await expire(deps, paid.payment)
       await sync(rowNow(deps, paid))
 
       await sync(rowOut(deps, { ...named(paid), amount: 100_000, net_amount: 100_000 }))
@@ -145,14 +145,14 @@ describe('sync: a row that returns money, and has a reference or a product of it
     await syncAfter(3 * 86_400)
     expect(await findSuspense(deps, 'py-wrong')).toMatchObject({ resolution: 'refunded' })
     const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    await notifyOf(deps, providerPaymentId)
     const paid = { payment, providerPaymentId, reference }
 
     await sync(rowNow(deps, paid))
     await syncAfter(2 * 86_400)
 
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', movements: [] })
-    expect(await pendingOf(deps, client.clientId)).toBe(95_460)
+    expect(await pendingOf(deps, client)).toBe(95_460)
   })
 
   it('waits while the provider does not answer, however old it is', async ({
@@ -194,7 +194,7 @@ describe('sync: a row that returns money, and has a reference or a product of it
     paid,
     sync,
   }) => {
-    await closePayment(deps, paid.payment, { status: 'expired', source: 'due_work' })
+    await expire(deps, paid.payment)
     const rowIds = ['txn-1', 'txn-2']
 
     for (const transactionId of rowIds) {
@@ -214,6 +214,7 @@ describe('sync: a row that returns money, and has a reference or a product of it
     deps,
     sync,
     syncAfter,
+    syncDays,
   }) => {
     const row = rowOut(deps, { ...REFUND, product_id: 'py-unknown', status: 'VOIDED' })
     await sync(row)
@@ -222,7 +223,7 @@ describe('sync: a row that returns money, and has a reference or a product of it
     expect(await findingAbout(deps, subject, 'reversed_upstream')).toBeDefined()
     const asked = deps.provider.countOf('getPayment')
 
-    for (let days = 0; days < 3; days++) await syncAfter(86_400)
+    await syncDays(3)
 
     expect(deps.provider.countOf('getPayment')).toBe(asked)
   })

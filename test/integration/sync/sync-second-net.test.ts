@@ -1,10 +1,9 @@
 /** The sync reads reversals for half a year, and rows that became visible late. */
 import { describe, expect } from 'vitest'
-import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs, DAY_MS, HOUR_MS, msBetween, type Timestamp } from '../../../shared/time.ts'
 import { settledRow } from '../../support/fake-provider.ts'
-import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { expire, findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { syncTest as it } from './sync-test.ts'
 
 it('sync: reversals are read daily, for payments of any age', async ({
@@ -62,11 +61,11 @@ describe('sync: the second net', () => {
 
   it.for([2, 4, 8])(
     'finds money that became visible %d days after it came, with its old times',
-    async (days, { deps, paid, rows, sync, syncAfter }) => {
+    async (days, { deps, paid, rows, sync, syncAfter, syncDays }) => {
       await sync()
       const at = deps.now()
-      await closePayment(deps, paid.payment, { status: 'expired', source: 'due_work' })
-      for (let day = 0; day < days; day++) await syncAfter(86_400)
+      await expire(deps, paid.payment)
+      await syncDays(days)
       rows.push(settledRow(paid, at))
 
       for (let day = days; day < 17; day++) await syncAfter(86_400)
@@ -82,7 +81,7 @@ describe('sync: the second net', () => {
   it('reads each day of creation a day after its end, and once more with its week', async ({
     deps,
     sync,
-    syncAfter,
+    syncDays,
   }) => {
     const spans: { readonly from: string; readonly to: string; readonly at: Timestamp }[] = []
     deps.provider.script('listTransactions', async (filter) => {
@@ -93,7 +92,7 @@ describe('sync: the second net', () => {
     await sync()
     const first = deps.now()
 
-    for (let day = 0; day < 40; day++) await syncAfter(86_400)
+    await syncDays(40)
 
     const lagsOf = (created: Timestamp) =>
       spans.flatMap(({ from, to, at }) =>

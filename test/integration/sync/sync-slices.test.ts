@@ -4,7 +4,6 @@
  * the state of the jobs afterwards.
  */
 import { describe, expect } from 'vitest'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import type { TransactionFilter, Unanswered } from '../../../shared/provider/provider.ts'
 import {
   claimJob,
@@ -18,7 +17,7 @@ import { runSyncJobs, syncProviderTransactions } from '../../../shared/sync/sync
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { pageOfRows } from '../../support/fake-provider.ts'
-import { aRefund } from '../../support/money-rows.ts'
+import { bookRefund } from '../../support/money-rows.ts'
 import {
   creditedPayment,
   findingAbout,
@@ -142,7 +141,7 @@ describe('sync: the positions of its slices', () => {
     const overtaken = interceptTable(deps, {
       before: async (call) => {
         if (call.name !== 'transact' || !call.steps.some(({ key }) => key.pk === pk)) return
-        await movePayment(deps, await paymentOf(deps, credited), aRefund(deps, 1_000))
+        await bookRefund(deps, await paymentOf(deps, credited), 1_000)
       },
     })
     rows.push(rowNow(deps, credited))

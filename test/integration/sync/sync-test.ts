@@ -13,9 +13,9 @@ import { clientTest } from '../settlement/client-test.ts'
 
 /**
  * The `it` for tests of the sync. Each test has its own gateway. After each test the client's books
- * are audited. `rows`: the provider's transactions. `sync`: adds rows and runs the sync. `paid`: a
- * pending payment whose callback was lost. `credited`: a payment that was credited with its
- * estimated fee.
+ * are audited. `rows`: the provider's transactions. `sync`: adds rows and runs the sync.
+ * `showAnew`: the provider changes a row. `paid`: a pending payment whose callback was lost.
+ * `credited`: a payment that was credited with its estimated fee.
  */
 export const syncTest = clientTest
   .extend('deps', () => memoryDeps())
@@ -31,6 +31,15 @@ export const syncTest = clientTest
         deps.clock.advance(seconds)
         return sync(...newRows)
       },
+  )
+  .extend('syncDays', ({ syncAfter }) => async (days: number) => {
+    for (let day = 0; day < days; day++) await syncAfter(86_400)
+  })
+  .extend(
+    'showAnew',
+    ({ deps, rows }) =>
+      (row: ProviderTransaction, fields: Partial<ProviderTransaction>) =>
+        void rows.splice(rows.indexOf(row), 1, { ...row, ...fields, updatedAt: deps.now() }),
   )
   .extend('paid', ({ deps, client }) => paidUpstream(deps, client))
   .extend('credited', ({ deps, client }) => creditedPayment(deps, client))

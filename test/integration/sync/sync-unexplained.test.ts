@@ -9,7 +9,7 @@ import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView, paidWhileCreating } from '../../support/payment-builders.ts'
 import { findingAbout, paymentOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'
-import { beforeFirst } from '../../support/test-deps.ts'
+import { beforeCommit } from '../../support/test-deps.ts'
 import { heldTest as it, refundFields, sumsOf, ZERO_SUMS } from './held-money.ts'
 import { foreignIds } from './sync-test.ts'
 import { rowOut } from './transfer-rows.ts'
@@ -60,7 +60,7 @@ describe('sync: a transaction without a payment', () => {
     sync,
     syncAfter,
   }) => {
-    deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
+    deps.provider.answer('getPayment', { kind: 'not_found' })
     const row = rowOfOtherAttempt(deps, paid)
     // The row is outside the span that the next round reads again.
     deps.clock.advance(200)
@@ -92,10 +92,7 @@ describe('sync: a transaction without a payment', () => {
         status: 'succeeded',
         reversal: { amountMinor: 100_000 },
       })
-      expect(await ledgerView(deps, client.clientId)).toStrictEqual({
-        pendingMinor: 0,
-        succeeded: 1,
-      })
+      expect(await ledgerView(deps, client)).toStrictEqual({ pendingMinor: 0, succeeded: 1 })
       expect(deps.published).toMatchObject([
         { subject: `${row.transactionId}#${type}#money_went_back` },
       ])
@@ -205,18 +202,18 @@ describe('sync: rows that are not rupiah', () => {
   it('is booked back also if an operator takes it over at the same moment, with a finding', async ({
     deps,
     client: { clientId },
-    rows,
     sync,
+    showAnew,
   }) => {
     const row = settledRow(foreignIds, deps.now(), { type: 'account' })
     await sync(row)
     deps.clock.advance(600)
-    rows.splice(0, rows.length, { ...row, status: 'reversed', updatedAt: deps.now() })
+    showAnew(row, { status: 'reversed' })
     const { unmatched } = await bookedRow(deps, houseRowOf(row))
     const taken = unmatched && takeOverRow(unmatched, { postedAt: deps.now(), clientId })
     const takeOver = () => deps.table.transact<string>({ ...taken })
 
-    await syncProviderTransactions(beforeFirst(deps, 'transact', takeOver))
+    await syncProviderTransactions(beforeCommit(deps, takeOver))
 
     expect(await bookedRow(deps, houseRowOf(row))).toMatchObject({ correction: {}, reversal: {} })
     const subject = `${row.transactionId}#reversal`

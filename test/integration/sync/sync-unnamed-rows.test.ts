@@ -29,12 +29,13 @@ it.for([
 
 it('a row waits until the provider finds its capture, and its void is asked about once', async ({
   deps,
-  rows,
   credited,
   sync,
   syncAfter,
+  showAnew,
+  syncDays,
 }) => {
-  deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
+  deps.provider.answer('getPayment', { kind: 'not_found' })
   const row = rowNow(deps, credited, { reference: '' })
   await sync(row)
   deps.provider.heal('getPayment')
@@ -42,8 +43,8 @@ it('a row waits until the provider finds its capture, and its void is asked abou
   expect((await paymentOf(deps, credited)).ownRow).toMatchObject({ providerMinor: 95_560 })
   const asked = deps.provider.countOf('getPayment')
 
-  rows.splice(0, 1, { ...row, status: 'reversed', updatedAt: deps.now() })
-  for (let day = 0; day < 5; day++) await syncAfter(86_400)
+  showAnew(row, { status: 'reversed' })
+  await syncDays(5)
 
   expect(await paymentOf(deps, credited)).toMatchObject({ reversal: { amountMinor: 100_000 } })
   expect(deps.provider.countOf('getPayment') - asked).toBe(1)
@@ -51,19 +52,20 @@ it('a row waits until the provider finds its capture, and its void is asked abou
 
 it('a void is asked about once more, although the provider did not find the paid row for days', async ({
   deps,
-  rows,
   credited,
   sync,
   syncAfter,
+  showAnew,
+  syncDays,
 }) => {
-  deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
+  deps.provider.answer('getPayment', { kind: 'not_found' })
   const row = rowNow(deps, credited, { reference: '' })
   await sync(row)
-  for (let day = 0; day < 3; day++) await syncAfter(86_400)
+  await syncDays(3)
   expect(await findingAbout(deps, row.providerPaymentId, 'transaction_unexplained')).toBeDefined()
   deps.provider.heal('getPayment')
 
-  rows.splice(0, 1, { ...row, status: 'reversed', updatedAt: deps.now() })
+  showAnew(row, { status: 'reversed' })
   await syncAfter(86_400)
 
   expect(await paymentOf(deps, credited)).toMatchObject({ isVoid: true })
@@ -71,12 +73,12 @@ it('a void is asked about once more, although the provider did not find the paid
 
 it.for([{ kind: 'unanswered', reason: 'server_error' }, { kind: 'not_found' }] as const)(
   'a void without a reference waits for days until the provider knows its payment: %o',
-  async (answer, { deps, rows, credited, sync, syncAfter }) => {
+  async (answer, { deps, credited, sync, syncAfter, showAnew, syncDays }) => {
     const row = rowNow(deps, credited, { reference: '' })
     await sync(row)
-    deps.provider.script('getPayment', async () => answer)
-    rows.splice(0, 1, { ...row, status: 'reversed', updatedAt: deps.now() })
-    for (let day = 0; day < 3; day++) await syncAfter(86_400)
+    deps.provider.answer('getPayment', answer)
+    showAnew(row, { status: 'reversed' })
+    await syncDays(3)
     const subject = `${row.providerPaymentId}#reversal`
     expect(await findingAbout(deps, subject, 'transaction_unexplained')).toBeDefined()
     deps.provider.heal('getPayment')
@@ -92,11 +94,12 @@ it('a void of no known payment is asked about, ever less, until its finding is e
   credited,
   sync,
   syncAfter,
+  syncDays,
 }) => {
-  deps.provider.script('getPayment', async () => ({ kind: 'not_found' }))
+  deps.provider.answer('getPayment', { kind: 'not_found' })
   const row = rowNow(deps, credited, { reference: '', status: 'reversed' })
   await sync(row)
-  for (let day = 0; day < 30; day++) await syncAfter(86_400)
+  await syncDays(30)
   const before = deps.provider.countOf('getPayment')
   for (let hour = 0; hour < 24; hour++) await syncAfter(3_600)
   expect(deps.provider.countOf('getPayment') - before).toBeLessThan(5)
@@ -181,8 +184,9 @@ it('a second row of a posted payment’s capture that is void before it settles 
 it('a second row of an open payment’s capture that is void leaves the payment, until the first is void', async ({
   deps,
   credited,
-  rows,
   syncAfter,
+  showAnew,
+  syncDays,
 }) => {
   const row = rowNow(deps, credited, NOT_SETTLED)
   const second = { ...row, transactionId: 'txn_second', status: 'reversed' } as const
@@ -190,11 +194,11 @@ it('a second row of an open payment’s capture that is void leaves the payment,
   await syncAfter(300)
   deps.provider.heal('listTransactions')
   await syncAfter(300, row, second)
-  for (let day = 0; day < 3; day++) await syncAfter(86_400)
+  await syncDays(3)
   expect(await paymentOf(deps, credited)).not.toHaveProperty('isVoid')
   expect(await findingAbout(deps, 'txn_second', 'reversed_upstream')).toBeDefined()
 
-  rows.splice(0, 1, { ...row, status: 'reversed', updatedAt: deps.now() })
+  showAnew(row, { status: 'reversed' })
   await syncAfter(3_600)
 
   expect(await paymentOf(deps, credited)).toMatchObject({ isVoid: true })
@@ -203,8 +207,9 @@ it('a second row of an open payment’s capture that is void leaves the payment,
 it('a void undoes no payment while another row of its capture is pending', async ({
   deps,
   credited,
-  rows,
   syncAfter,
+  showAnew,
+  syncDays,
 }) => {
   const row = { ...rowNow(deps, credited), transactionId: 'txn_again' }
   const pending = { ...row, status: 'pending', settledAt: undefined } as const
@@ -212,8 +217,8 @@ it('a void undoes no payment while another row of its capture is pending', async
   await syncAfter(300, { ...pending, providerMinor: minor(0) }, first)
   expect(await paymentOf(deps, credited)).not.toHaveProperty('isVoid')
 
-  rows.splice(0, 1, { ...row, updatedAt: deps.now() })
-  for (let day = 0; day < 3; day++) await syncAfter(86_400)
+  showAnew(row, {})
+  await syncDays(3)
 
   expect(await paymentOf(deps, credited)).toMatchObject({ ownRow: { transactionId: 'txn_again' } })
   expect(await paymentOf(deps, credited)).not.toHaveProperty('isVoid')

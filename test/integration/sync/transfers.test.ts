@@ -5,8 +5,7 @@
  */
 import * as v from 'valibot'
 import { describe, expect } from 'vitest'
-import { listEventsOf } from '../../../shared/event/read-events.ts'
-import { derivedUuid, subjectOfPayment } from '../../../shared/ids.ts'
+import { derivedUuid } from '../../../shared/ids.ts'
 import { bookedRow } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
@@ -14,10 +13,11 @@ import { settlementEntries } from '../../../shared/settlement/statement/settleme
 import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
 import { closeSuspense, findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { TimestampSchema } from '../../../shared/time.ts'
+import { eventsOf } from '../../support/payment-builders.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { payOut, sweptADayLater } from '../../support/settlement-builders.ts'
 import { creditedPayment, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
-import { beforeFirst } from '../../support/test-deps.ts'
+import { beforeCommit } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { CASE, send } from '../payment/dispute-news.ts'
 import { syncTest as it } from './sync-test.ts'
@@ -159,8 +159,8 @@ describe('a row out that names a payment', () => {
     const reply = await refund(deps, paymentId, row.transactionId, 500_000)
 
     expect(reply).toMatchObject({ status: 200 })
-    expect(await pendingOf(deps, client.clientId)).toBe(0 - netMinor)
-    const events = await listEventsOf(deps, subjectOfPayment(paid.payment.paymentId))
+    expect(await pendingOf(deps, client)).toBe(0 - netMinor)
+    const events = await eventsOf(deps, paid.payment)
     expect(events.map((event) => event?.name)).toContain(
       `payment.reversed#${row.transactionId}#refund`,
     )
@@ -188,7 +188,7 @@ describe('a row out that names a payment', () => {
     await sync(row)
     const item = await findSuspense(deps, `${row.transactionId}#transfer`)
     if (item === undefined) throw new Error('there is no case')
-    const busy = beforeFirst(deps, 'transact', () =>
+    const busy = beforeCommit(deps, () =>
       deps.table.write(closeSuspense(item, { status: 'resolved', resolution: 'explained' })),
     )
 

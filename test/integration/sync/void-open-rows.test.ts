@@ -7,15 +7,13 @@ import { describe, expect } from 'vitest'
 import { handler as refundPayment } from '../../../functions/admin/refund-payment.ts'
 import { MAX_MOVEMENTS } from '../../../shared/journal/payment-money.ts'
 import { minor } from '../../../shared/money.ts'
-import { closePayment } from '../../../shared/payment/news/close-payment.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { claimJob, findDueJobs, finishJob } from '../../../shared/sync/job-store.ts'
-import { aRefund } from '../../support/money-rows.ts'
+import { bookRefund } from '../../support/money-rows.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
-import { findingAbout, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
+import { expire, findingAbout, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { heldTest, sumsOf, ZERO_SUMS } from './held-money.ts'
 import { refund, rowOut } from './transfer-rows.ts'
@@ -53,10 +51,10 @@ const it = heldTest
     if (reply.status !== 200) throw new Error('the refund was not booked')
     return row
   })
-  .extend('becomes', ({ deps, rows, sync, syncAfter }) => {
+  .extend('becomes', ({ deps, sync, syncAfter, showAnew }) => {
     return async (row: ProviderTransaction, status: ProviderTransaction['status']) => {
       deps.clock.advance(600)
-      rows.splice(rows.indexOf(row), 1, { ...row, status, updatedAt: deps.now() })
+      showAnew(row, { status })
       await sync()
       // The second round reads the row again.
       await syncAfter(60)
@@ -66,7 +64,7 @@ const it = heldTest
     for (;;) {
       const payment = await paymentOf(deps, credited)
       if (payment.movements.length === MAX_MOVEMENTS) return
-      await movePayment(deps, payment, aRefund(deps, 1))
+      await bookRefund(deps, payment, 1)
     }
   })
 
@@ -88,7 +86,7 @@ describe('sync: an open refund that becomes void', () => {
     for (let days = 0; days < 8; days++) await syncAfter(DAY)
 
     expect((await paymentOf(deps, credited)).movements).toStrictEqual([])
-    expect(await pendingOf(deps, client.clientId)).toBe(95_460)
+    expect(await pendingOf(deps, client)).toBe(95_460)
   })
 
   it('takes nothing of the client although a worker checks its old form', async ({
@@ -117,7 +115,7 @@ describe('sync: an open refund that becomes void', () => {
   })
 
   it('gives back no held money', async ({ deps, paid, sync, syncAfter, open }) => {
-    await closePayment(deps, paid.payment, { status: 'expired', source: 'due_work' })
+    await expire(deps, paid.payment)
     await sync(rowNow(deps, paid))
     const ids = { reference_id: paid.reference, product_id: paid.providerPaymentId }
     const amounts = { amount: 100_000, net_amount: 100_000 }
@@ -214,7 +212,7 @@ it.for(cases)(
   },
 )
 
-it.for(['transfer', 'refund'] as const)(
+it.for(['transfer', 'refund'])(
   'a payment with 50 movements is not refunded, and the void of its %s leaves the house with its money',
   async (type, { deps, credited, sync, refundBy, refundUntilFull, becomes, atProvider }) => {
     const row =

@@ -25,7 +25,6 @@ import {
   markDeleted,
   moveMark,
 } from '../../../shared/webhook/endpoint/endpoint-store.ts'
-import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { alter } from '../../support/tampering.ts'
 import {
   beforeFirst,
@@ -37,9 +36,9 @@ import {
 import {
   ABANDONED,
   anEvent,
+  deliver,
   FAILED,
   makeAlertDue,
-  messageFor,
   rowOf,
   storedDelivery,
   storedEndpoint,
@@ -56,7 +55,7 @@ async function abandon(deps: TestDeps, endpoint: Endpoint, times = 1) {
   deps.answerWebhooks(async () => FAILED)
   for (let time = 0; time < times; time++) {
     const delivery = await storedDelivery(deps, endpoint, { attempts: 7 })
-    await deliverWebhook(deps, messageFor(delivery))
+    await deliver(deps, delivery)
     deliveries.push(delivery)
   }
   return deliveries
@@ -238,7 +237,7 @@ describe('alerts about one endpoint', () => {
     const delivery = await sendTestEvent(deps, { ...endpoint, operator: 'ayu' })
     deps.answerWebhooks(async () => FAILED)
     for (let attempts = 0; attempts < 8; attempts++) {
-      await deliverWebhook(deps, { ...messageFor({ ...delivery, attempts }), test: true })
+      await deliver(deps, { ...delivery, attempts }, { test: true })
       deps.clock.advance(6 * 3_600)
     }
 

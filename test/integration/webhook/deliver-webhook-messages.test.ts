@@ -15,6 +15,7 @@ import { recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts
 import {
   anEvent,
   attemptRows,
+  deliver,
   drainQueue,
   dueAtOf,
   dueDelivery,
@@ -45,7 +46,7 @@ describe('deliver-webhook: repeated, late and unnecessary messages', () => {
   ] as const)('drops a message about %s', async (_case, overrides, about, reason) => {
     const { deps, delivery } = await dueDelivery(overrides)
 
-    await deliverWebhook(deps, { ...messageFor(delivery), ...about })
+    await deliver(deps, delivery, about)
 
     expect([deps.webhooks, deps.sent]).toStrictEqual([[], []])
     expect(deps.lines).toMatchObject([{ code: 'delivery.dropped', fields: { reason } }])
@@ -67,7 +68,7 @@ describe('deliver-webhook: repeated, late and unnecessary messages', () => {
       endpointId: otherEndpoint.endpointId,
     })
     await expect(misleadingMessage).rejects.toThrow('a message names the endpoint of its delivery')
-    await deliverWebhook(recorded, messageFor(delivery))
+    await deliver(recorded, delivery)
 
     expect(deps.webhooks.map(({ url }) => url)).toStrictEqual([endpoint.url])
     expect(calls.map(({ name }) => name).join()).toBe('batchGet,batchGet,get,update,update')
@@ -87,8 +88,8 @@ describe('deliver-webhook: a missing endpoint, secret or event', () => {
     'skips all attempts after the endpoint is %s',
     async ([, change], { deps, endpoint, delivery }) => {
       deps.answerWebhooks(async () => FAILED)
-      await deliverWebhook(deps, messageFor(delivery))
-      await deps.table.transact<string>(change(endpoint))
+      await deliver(deps, delivery)
+      await deps.table.transact(change(endpoint))
 
       await drainQueue(deps)
 
@@ -116,7 +117,7 @@ describe('deliver-webhook: a missing endpoint, secret or event', () => {
     async ([, change], { deps, delivery }) => {
       await deps.table.write(update(endpointKey(delivery), await change(deps), exists))
 
-      await deliverWebhook(deps, messageFor(delivery))
+      await deliver(deps, delivery)
 
       expect(deps.webhooks).toStrictEqual([])
       expect(await rowOf(deps, delivery)).toMatchObject({ status: 'scheduled', attempts: 1 })
@@ -133,7 +134,7 @@ describe('deliver-webhook: a missing endpoint, secret or event', () => {
     const orphan = await storedDelivery(deps, endpoint, {}, anEvent(deps.now()))
     const { deps: recorded, calls } = recordTable(deps)
 
-    await deliverWebhook(recorded, messageFor(orphan))
+    await deliver(recorded, orphan)
 
     expect(await rowOf(deps, orphan)).toMatchObject({ status: 'skipped', attempts: 1 })
     const attempt = { number: 1, at: deps.now(), durationMs: 0, error: 'event_gone' }
@@ -159,7 +160,7 @@ describe('deliver-webhook: a missing endpoint, secret or event', () => {
   ])('skips a delivery whose event %s', async ([, body], { deps, event, delivery }) => {
     await deps.table.write(update(eventKey(event.subject, event.name), { set: { body } }))
 
-    await deliverWebhook(deps, messageFor(delivery))
+    await deliver(deps, delivery)
 
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'skipped', attempts: 1 })
     expect(deps.webhooks).toStrictEqual([])
@@ -184,7 +185,7 @@ describe('deliver-webhook refuses', () => {
     const key = deliveryKey(delivery.deliveryId)
     await deps.table.write(put(key, { ...deliveryRow(delivery), ...forgery(delivery) }))
 
-    await expect(deliverWebhook(deps, messageFor(delivery))).rejects.toThrow(
+    await expect(deliver(deps, delivery)).rejects.toThrow(
       'a delivery is of its event and its endpoint',
     )
 
@@ -195,7 +196,7 @@ describe('deliver-webhook refuses', () => {
     const copied = { ...delivery, deliveryId: crypto.randomUUID() as Delivery['deliveryId'] }
     await deps.table.write(put(deliveryKey(copied.deliveryId), deliveryRow(copied)))
 
-    await expect(deliverWebhook(deps, messageFor(copied))).rejects.toThrow(
+    await expect(deliver(deps, copied)).rejects.toThrow(
       'a delivery is of its event and its endpoint',
     )
   })
@@ -209,7 +210,7 @@ it('posts an event to the client that its body names, whatever owner its row has
   const { clientId: owner } = anEvent(deps.now())
   await deps.table.write(update(eventKey(event.subject, event.name), { set: { owner } }))
 
-  await deliverWebhook(deps, messageFor(delivery))
+  await deliver(deps, delivery)
 
   expect(deps.webhooks.map(({ body }) => String(body))).toStrictEqual([event.body])
 })
@@ -217,7 +218,7 @@ it('posts an event to the client that its body names, whatever owner its row has
 it('posts to the URL of its endpoint, whatever the row says', async ({ deps, endpoint }) => {
   const delivery = await storedDelivery(deps, endpoint, { url: 'https://elsewhere.example/' })
 
-  await deliverWebhook(deps, messageFor(delivery))
+  await deliver(deps, delivery)
 
   expect(deps.webhooks.map(({ url }) => url)).toStrictEqual([endpoint.url])
 })
@@ -226,9 +227,9 @@ it('sends the bytes of a test delivery under its own key alone', async ({ deps, 
   const delivery = await sendTestEvent(deps, { ...endpoint, operator: 'sari' })
   const { deliveryId } = delivery
 
-  await deliverWebhook(deps, { ...messageFor(delivery), test: false })
+  await deliver(deps, delivery, { test: false })
   expect(deps.webhooks).toStrictEqual([])
-  await deliverWebhook(deps, messageFor(delivery))
+  await deliver(deps, delivery)
 
   expect(deps.webhooks.map(({ body }) => String(body))).toStrictEqual([delivery.body])
   expect(await deps.table.get(deliveryKey(deliveryId))).toBeUndefined()

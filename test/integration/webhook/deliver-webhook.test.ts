@@ -4,13 +4,13 @@ import { judgeDeliveries } from '../../../shared/audit/judged/judge-deliveries.t
 import { deliveryKey, eventKey } from '../../../shared/table/keys.ts'
 import { addMs, msBetween, SECOND_MS } from '../../../shared/time.ts'
 import { attemptsOf } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { hopSeconds } from '../../../shared/webhook/send/record-attempt-result.ts'
 import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
-import { afterFirst, beforeFirst, recordTable, testDeps } from '../../support/test-deps.ts'
+import { afterFirst, beforeCommit, recordTable, testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
   attemptRows,
+  deliver,
   deliverNextMessage,
   drainQueue,
   dueAtOf,
@@ -18,7 +18,6 @@ import {
   FAILED,
   listedDelivery,
   logCodes,
-  messageFor,
   rowOf,
   SIGNING_SECRET,
   sentFor,
@@ -35,7 +34,7 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
     const { deps: recorded, calls } = recordTable(deps)
     const sentAtMs = 1_700_000_000_500
 
-    await deliverWebhook({ ...recorded, realNowMs: () => sentAtMs }, messageFor(delivery))
+    await deliver({ ...recorded, realNowMs: () => sentAtMs }, delivery)
 
     expect(delivery.body).toBeUndefined()
     const body = Buffer.from(event.body, 'utf8')
@@ -65,7 +64,7 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
     const { deps, delivery } = await dueDelivery({ resends: 4 })
     deps.answerWebhooks(async () => ({ ...FAILED, responseBody: 'a-very-private-answer' }))
 
-    await deliverWebhook(deps, messageFor(delivery))
+    await deliver(deps, delivery)
 
     const nextAttemptAt = addMs(deps.now(), 60_000)
     const dueAt = addMs(nextAttemptAt, 60_000)
@@ -101,7 +100,7 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
     delivery,
   }) => {
     deps.answerWebhooks(async () => FAILED)
-    await deliverWebhook(deps, messageFor(delivery))
+    await deliver(deps, delivery)
     deps.answerWebhooks(async () => ({ httpStatus: 299, durationMs: 9 }))
     await deliverNextMessage(deps)
 
@@ -126,7 +125,7 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
       return FAILED
     })
 
-    await deliverWebhook(deps, messageFor(delivery))
+    await deliver(deps, delivery)
     await drainQueue(deps)
 
     expect(atSeconds).toStrictEqual([0, 60, 180, 420, 900, 1_860, 3_780, 7_620])
@@ -154,7 +153,7 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
   it('requeues an early message for its remaining wait, rounded up to a second', async () => {
     const { deps, delivery } = await dueDelivery({ nextAttemptAt: addMs(testDeps().now(), 1_001) })
 
-    await deliverWebhook(deps, messageFor(delivery))
+    await deliver(deps, delivery)
 
     expect(deps.webhooks).toStrictEqual([])
     expect(deps.sent.map(({ message }) => message.delaySeconds)).toStrictEqual([2])
@@ -174,11 +173,11 @@ describe('deliver-webhook: crashed and slow workers', () => {
     delivery,
   }) => {
     deps.answerWebhooks(() => Promise.reject(new Error('the process died')))
-    await expect(deliverWebhook(deps, messageFor(delivery))).rejects.toThrow('the process died')
+    await expect(deliver(deps, delivery)).rejects.toThrow('the process died')
     const claimedAt = deps.now()
 
     deps.clock.advance(3)
-    await deliverWebhook(deps, messageFor(delivery))
+    await deliver(deps, delivery)
     expect(await rowOf(deps, delivery)).toMatchObject({
       attempts: 0,
       claimedUntil: addMs(claimedAt, 15_000),
@@ -201,7 +200,7 @@ describe('deliver-webhook: crashed and slow workers', () => {
     await expect(deliverNextMessage(deps)).rejects.toThrow('the process died')
     const secondClaimAt = deps.now()
     deps.clock.advance(15)
-    await deliverWebhook(deps, { ...messageFor(delivery), attempt: 2 })
+    await deliver(deps, delivery, { attempt: 2 })
     expect(await rowOf(deps, delivery)).toMatchObject({
       attempts: 2,
       nextAttemptAt: addMs(secondClaimAt, 120_000),
@@ -210,7 +209,7 @@ describe('deliver-webhook: crashed and slow workers', () => {
     // After an answer, the next lost attempt counts as a first loss again.
     deps.clock.advance(105)
     deps.answerWebhooks(async () => FAILED)
-    await deliverWebhook(deps, { ...messageFor(delivery), attempt: 3 })
+    await deliver(deps, delivery, { attempt: 3 })
     expect(await rowOf(deps, delivery)).not.toHaveProperty('lostBefore')
   })
 
@@ -219,11 +218,11 @@ describe('deliver-webhook: crashed and slow workers', () => {
     delivery,
   }) => {
     deps.answerWebhooks(() => Promise.reject(new Error('the process died')))
-    await expect(deliverWebhook(deps, messageFor(delivery))).rejects.toThrow('the process died')
+    await expect(deliver(deps, delivery)).rejects.toThrow('the process died')
     deps.clock.advance(15)
 
-    const raced = beforeFirst(deps, 'transact', () => deliverWebhook(deps, messageFor(delivery)))
-    await deliverWebhook(raced, messageFor(delivery))
+    const raced = beforeCommit(deps, () => deliver(deps, delivery))
+    await deliver(raced, delivery)
 
     expect(await attemptRows(deps, delivery)).toMatchObject([{ number: 1, error: 'unknown' }])
     expect(deps.lines.at(-1)).toMatchObject({
@@ -238,11 +237,11 @@ describe('deliver-webhook: crashed and slow workers', () => {
   }) => {
     deps.answerWebhooks(async () => {
       deps.clock.advance(15)
-      await deliverWebhook(deps, messageFor(delivery))
+      await deliver(deps, delivery)
       return FAILED
     })
 
-    await deliverWebhook(deps, messageFor(delivery))
+    await deliver(deps, delivery)
 
     expect(await attemptRows(deps, delivery)).toMatchObject([{ number: 1, error: 'unknown' }])
     expect(deps.lines.at(-1)).toMatchObject({ fields: { attempt: 1, reason: 'claim_lost' } })
@@ -252,7 +251,7 @@ describe('deliver-webhook: crashed and slow workers', () => {
     let slowMs = 0
     const slow = { ...deps, monotonicMs: () => (slowMs += 3_001) }
 
-    await expect(deliverWebhook(slow, messageFor(delivery))).rejects.toThrow('too late to claim')
+    await expect(deliver(slow, delivery)).rejects.toThrow('too late to claim')
 
     expect(deps.webhooks).toStrictEqual([])
     expect((await rowOf(deps, delivery)).claimToken).toBeUndefined()
@@ -264,7 +263,7 @@ describe('deliver-webhook: crashed and slow workers', () => {
   }) => {
     const slow = afterFirst(deps, 'update', () => deps.clock.advance(15))
 
-    await deliverWebhook(slow, messageFor(delivery))
+    await deliver(slow, delivery)
 
     expect(deps.webhooks).toStrictEqual([])
     expect(await attemptsOf(deps, await rowOf(deps, delivery))).toMatchObject([

@@ -2,10 +2,9 @@ import { describe, expect } from 'vitest'
 import { reversedEventName } from '../../../shared/event/event.ts'
 import { listEventsOf } from '../../../shared/event/read-events.ts'
 import { deliveryIdFor, eventIdFor, subjectOfPayment } from '../../../shared/ids.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { attemptKey, deliveryKey } from '../../../shared/table/keys.ts'
-import { exists, put, update } from '../../../shared/table/step.ts'
+import { put } from '../../../shared/table/step.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import {
@@ -20,7 +19,9 @@ import {
   skipDelivery,
   storeAttemptResult,
 } from '../../../shared/webhook/send/attempt-store.ts'
-import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
+import { aPendingPayment, aStoredClient, eventsOf } from '../../support/payment-builders.ts'
+import { notifyOf } from '../../support/synced-payment.ts'
+import { changeRow } from '../../support/tampering.ts'
 import { memoryDeps, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
@@ -179,9 +180,10 @@ it('a delivery that succeeds after a failure leaves the list of its status', asy
   delivery,
 }) => {
   const key = deliveryKey(delivery.deliveryId)
-  await deps.table.write(
-    update(key, { set: { status: 'scheduled', claimToken: 'token' }, remove: ['state'] }, exists),
-  )
+  await changeRow(deps, key, {
+    set: { status: 'scheduled', claimToken: 'token' },
+    remove: ['state'],
+  })
   const claimed = { ...listedDelivery(delivery), claimToken: 'token' }
 
   await storeAttemptResult(deps, claimed, attemptOf(deps, 1), { status: 'succeeded' })
@@ -204,15 +206,14 @@ async function aPaidPaymentWith(...endpoints: readonly Partial<Endpoint>[]) {
     deps,
     payment,
     eventId,
-    notify: (notifyDeps: TestDeps = deps) =>
-      applyProviderNews(notifyDeps, { providerPaymentId }, 'callback'),
+    notify: (notifyDeps: TestDeps = deps) => notifyOf(notifyDeps, providerPaymentId),
     deliveries: () =>
       Promise.all(
         storedEndpoints.map(({ endpointId }) =>
           findDelivery(deps, deliveryIdFor(eventId, endpointId)),
         ),
       ),
-    events: () => listEventsOf(deps, subjectOfPayment(payment.paymentId)),
+    events: () => eventsOf(deps, payment),
   }
 }
 
@@ -288,7 +289,7 @@ it('a delivery is of the endpoint that its index names, whatever else its row sa
   const { deps, delivery } = await dueDelivery()
   const { deliveryId, endpointId, createdAt } = delivery
   const set = { endpointId: 'we_other', deliveryId: 'whd_other', createdAt: '2020-01-01' }
-  await deps.table.write(update(deliveryKey(deliveryId), { set }, exists))
+  await changeRow(deps, deliveryKey(deliveryId), { set })
 
   const found = await findDelivery(deps, deliveryId)
 

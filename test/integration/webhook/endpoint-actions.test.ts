@@ -8,7 +8,7 @@ import {
 } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { auditRecordsOf, OPERATOR } from '../../support/operator-actions.ts'
 import { aClientId } from '../../support/payment-builders.ts'
-import { beforeFirst, failingOn, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { beforeCommit, failingOn, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { drainQueue, rowOf, storedEndpoint } from '../../support/webhook-builders.ts'
 import { ACTIONS, FAILED, remove, send, update } from './endpoint-operations.ts'
 import { webhookTest as it } from './webhook-test.ts'
@@ -50,9 +50,7 @@ describe.each(['update-endpoint', 'delete-endpoint'] as const)('%s', (name) => {
   ] as const)(
     'refuses when another operator %s meanwhile',
     async ([, otherAction, change, changedFields], { deps, endpoint }) => {
-      const raced = beforeFirst(deps, 'transact', () =>
-        ACTIONS[otherAction](deps, endpoint, change),
-      )
+      const raced = beforeCommit(deps, () => ACTIONS[otherAction](deps, endpoint, change))
 
       const answer = await ACTIONS[name](raced, endpoint, {
         event_types: ['payment.expired'],

@@ -7,15 +7,14 @@ import {
   listDeliveries,
 } from '../../../shared/webhook/delivery/list-deliveries.ts'
 import { skipDelivery } from '../../../shared/webhook/send/attempt-store.ts'
-import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { invokeAdmin, withClient } from '../../support/operator-actions.ts'
 import { beforeFirst, memoryDeps, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
+  deliver,
   drainQueue,
   ENDED,
   FAILED,
-  messageFor,
   SKIPPED,
   storedDelivery,
   storedEndpoint,
@@ -110,7 +109,7 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     expect(await ask(286)).toHaveLength(4)
     await storedDelivery(deps, endpoint)
     expect(await ask(285)).toHaveLength(7)
-    const actionHint = expect.stringMatching(/^The last page is 285\./) as unknown
+    const actionHint = expect.stringMatching(/^The last page is 285\./)
     await expect(ask(286)).rejects.toMatchObject({
       message: 'page: only the newest 2000 deliveries can be listed',
       details: { fieldErrors: { page: ['too far back'] }, actionHint },
@@ -154,7 +153,7 @@ it('list-deliveries (design section 7) shows a delivery with its attempts, oldes
     { httpStatus: 200, responseBody: 'ok', durationMs: 12 },
   ]
   deps.answerWebhooks(async () => answers.shift() ?? FAILED)
-  await deliverWebhook(deps, messageFor(delivery))
+  await deliver(deps, delivery)
   await drainQueue(deps)
 
   const answer = await invokeAdmin(handler, deps, { client_id: clientId })

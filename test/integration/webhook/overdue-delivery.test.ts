@@ -15,14 +15,13 @@ import {
 } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
 import { redeliver, redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver.ts'
-import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import {
   attemptRows,
+  deliver,
   deliverNextMessage,
   dueAtOf,
   dueDelivery,
-  messageFor,
   rowOf,
   sentFor,
 } from '../../support/webhook-builders.ts'
@@ -112,7 +111,7 @@ it.for(['id', 'suspenseId'])(
 )
 
 function passDays(deps: TestDeps, count: number) {
-  return deps.clock.set(addMs(deps.now(), count * DAY_MS))
+  return deps.clock.pass(count * DAY_MS)
 }
 
 /* redeliver.test.ts tests the retention of redelivered events. */
@@ -122,7 +121,7 @@ it('an expired delivery counts as deleted; its event is kept longer (section 9)'
   delivery,
 }) => {
   const { clientId, endpointId, deliveryId } = delivery
-  await deliverWebhook(deps, messageFor(delivery))
+  await deliver(deps, delivery)
   expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
 
   passDays(deps, 91)

@@ -63,7 +63,7 @@ async function aFinishedDelivery(overrides: Partial<Delivery> = ABANDONED) {
 const DIFFERENCES = {
   byOperator: { records: 1, deleted: 'the endpoint is deleted' },
   byMerchant: { records: 0, deleted: 'the endpoint is disabled' },
-} as const
+}
 
 describe.each(['byOperator', 'byMerchant'] as const)(
   'a redelivery %s (design sections 4 and 8)',
@@ -204,7 +204,7 @@ describe.each(['byOperator', 'byMerchant'] as const)(
       expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
     })
 
-    const HINT = { action_hint: expect.any(String) as unknown }
+    const HINT = { action_hint: expect.any(String) }
     const expire = ({ clock }: TestDeps) => clock.advance(121 * DAY_SECONDS)
     const disable = ({ table }: TestDeps, endpoint: Endpoint) =>
       table.transact({ endpoint: changeEndpoint(endpoint, { enabled: false }) })

@@ -3,7 +3,6 @@ import { describe, expect } from 'vitest'
 import { handler as registerEndpoint } from '../../../functions/admin/register-endpoint.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import type { EndpointId } from '../../../shared/ids.ts'
-import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { endpointKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
 import { readsOfPage } from '../../../shared/webhook/delivery/announce.ts'
@@ -16,7 +15,8 @@ import {
   withClient,
 } from '../../support/operator-actions.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
-import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { notifyOf } from '../../support/synced-payment.ts'
+import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
 import { drainQueue } from '../../support/webhook-builders.ts'
 import { FAILED, remove, update } from './endpoint-operations.ts'
 import { webhookTest as it } from './webhook-test.ts'
@@ -190,7 +190,7 @@ describe('register-endpoint (spec 2.4)', () => {
   it('allows twenty endpoints, also for concurrent calls: disabled endpoints count, deleted endpoints do not', async () => {
     const { deps, clientId } = await withClient()
     for (let made = 0; made < 19; made++) await register(deps, clientId)
-    const raced = beforeFirst(deps, 'transact', () => register(deps, clientId))
+    const raced = beforeCommit(deps, () => register(deps, clientId))
     const body = {
       message: 'a client has at most 20 endpoints',
       action_hint: 'Delete one that is not used.',
@@ -215,7 +215,7 @@ describe('the endpoints of a client (spec 2.4, 6.1, 6.2, 6.4)', () => {
   const paidPayment = async (deps: TestDeps, client: Client) => {
     const { paymentRequestId } = await aPendingPayment(deps, client)
     const providerPaymentId = deps.provider.pay(paymentRequestId)
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    await notifyOf(deps, providerPaymentId)
     await drainQueue(deps)
     return deps.webhooks.splice(0)
   }

@@ -9,7 +9,6 @@ import type { WebhookResult } from '../../../shared/send-webhook.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { findEndpoint, moveMark } from '../../../shared/webhook/endpoint/endpoint-store.ts'
-import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import {
   interceptTable,
   recordTable,
@@ -19,17 +18,17 @@ import {
   writtenKeys,
 } from '../../support/test-deps.ts'
 import {
+  deliver,
   dueDelivery,
   FAILED,
   logCodes,
-  messageFor,
   rowOf,
   sentFor,
   storedDelivery,
 } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
 
-const DELIVERED: WebhookResult = { httpStatus: 200, durationMs: 9 }
+const DELIVERED = { httpStatus: 200, durationMs: 9 }
 const HUNG: WebhookResult = { error: 'timeout', durationMs: 10_000 }
 const REFUSED: WebhookResult = { ...HUNG, error: 'connection', durationMs: 3 }
 
@@ -67,7 +66,7 @@ it.for([
   const { slowSince: slowBefore } = endpoint
   deps.answerWebhooks(async () => answer)
 
-  await deliverWebhook(deps, { ...messageFor(delivery), slow: slowBefore !== undefined })
+  await deliver(deps, delivery, { slow: slowBefore !== undefined })
 
   expect(deps.webhooks).toHaveLength(1)
   expect(await slowSince(deps, endpoint)).toBe(isSlow ? (slowBefore ?? deps.now()) : undefined)
@@ -83,7 +82,7 @@ it('a worker of the main lane moves the message to the slow lane, without an att
   const { deps, delivery } = await slowDelivery()
   const { deps: recorded, calls } = recordTable(deps)
 
-  await deliverWebhook(recorded, messageFor(delivery))
+  await deliver(recorded, delivery)
 
   expect(writtenKeys(calls)).toStrictEqual([])
   expect(deps.webhooks).toStrictEqual([])
@@ -100,9 +99,7 @@ describe('the mark of a slow endpoint (`slowSince`)', () => {
     deps.answerWebhooks(async () => answer)
     const deliveries = [delivery, await storedDelivery(deps, endpoint)]
 
-    await Promise.all(
-      deliveries.map((due) => deliverWebhook(deps, { ...messageFor(due), slow: true })),
-    )
+    await Promise.all(deliveries.map((due) => deliver(deps, due, { slow: true })))
 
     expect(logCodes(deps).filter((logged) => logged.startsWith('endpoint.'))).toStrictEqual([code])
   })
@@ -142,7 +139,7 @@ describe('the mark of a slow endpoint (`slowSince`)', () => {
         throw new Error('throttled')
     }
 
-    await deliverWebhook(interceptTable(deps, { before }), messageFor(delivery))
+    await deliver(interceptTable(deps, { before }), delivery)
 
     expect(logCodes(deps)).toStrictEqual(['endpoint.not_marked', 'delivery.failed'])
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'scheduled', attempts: 1 })

@@ -8,14 +8,13 @@ import { deliveryIdFor, eventIdFor, subjectOfPayment } from '../../../shared/ids
 import { ZERO } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { endpointKey } from '../../../shared/table/keys.ts'
-import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { findEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { anApi } from '../../support/api-event.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
-import { sweptADayLater, withoutSleep } from '../../support/settlement-builders.ts'
+import { standingOf, sweptADayLater } from '../../support/settlement-builders.ts'
 import { type PaidUpstream, paidUpstream, paymentOf } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
@@ -92,9 +91,9 @@ describe('an event type of a later release', () => {
     const eventTypes = WITH_UNKNOWN.event_types
     await storedEndpoint(deps, { clientId: client.clientId, eventTypes })
 
-    await auditClient(withoutSleep(deps), client.clientId)
+    await auditClient(deps, client.clientId)
 
-    expect((await readClientVerdict(deps, client.clientId)).standing).toMatchObject([
+    expect(await standingOf(deps, client)).toMatchObject([
       { what: 'endpoint.payment.refunded', id: 'endpoint', expected: 'a name of this release' },
     ])
   })
@@ -149,7 +148,7 @@ describe('an endpoint whose row cannot be read', () => {
     await putRaw(deps, { ...row, ...UNREADABLE })
 
     const listed = await invokeAdmin(listEndpoints, deps, { client_id: client.clientId })
-    await auditClient(withoutSleep(deps), client.clientId)
+    await auditClient(deps, client.clientId)
 
     expect(listed.body).toMatchObject({
       data: [{ endpoint_id: other.endpointId }],
@@ -162,7 +161,7 @@ describe('an endpoint whose row cannot be read', () => {
     const query = { endpoint_id: endpoint.endpointId }
     expect((await ask('listWebhookDeliveries')).status).toBe(200)
     expect((await ask('listWebhookDeliveries', { query })).status).toBe(200)
-    expect((await readClientVerdict(deps, client.clientId)).standing).toMatchObject([
+    expect(await standingOf(deps, client)).toMatchObject([
       { what: 'endpoint.url', id: endpoint.endpointId },
     ])
   })
@@ -194,7 +193,7 @@ it('a recount repairs it by its records, and a redelivery sends what it missed',
   const since = deps.now()
   const ask = { operator: OPERATOR, client_id: client.clientId }
   const recount = async (plan?: string) =>
-    Object((await invokeAdmin(recountLedger, withoutSleep(deps), { ...ask, plan })).body).plan
+    Object((await invokeAdmin(recountLedger, deps, { ...ask, plan })).body).plan
 
   for (const altered of [{ enabled: 'no' }, { url: 'https://other.example/hooks' }, UNREADABLE]) {
     await putRaw(deps, { ...row, ...altered })

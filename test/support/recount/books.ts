@@ -54,12 +54,12 @@ export function booksOf(items: readonly RawItem[]) {
 }
 
 /** The provider's payment that a payment's row is credited with. */
-export function captureOf(item: RawItem | undefined): string | undefined {
+export function captureOf(item: RawItem | undefined) {
   return (item?.['capture'] as { readonly providerPaymentId: string } | undefined)
     ?.providerPaymentId
 }
 
-export function text(item: RawItem, attribute: string): string {
+export function text(item: RawItem, attribute: string) {
   const value = item[attribute]
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
@@ -68,7 +68,7 @@ export function text(item: RawItem, attribute: string): string {
  * A payment or an event of one, with the fields that only its keys and index attributes have, and
  * with its deflated texts.
  */
-export function whole(item: RawItem): RawItem {
+export function whole(item: RawItem) {
   const { pk, sk, id, owner, listed_at: listedAt, body } = item
   const event = { event_id: id, type: sk, client_id: owner, fired_at: listedAt }
   const said =
@@ -106,42 +106,42 @@ export function wholeRow(item: RawItem): RawItem {
   return known
 }
 
-function shown(item: RawItem): RawItem {
+function shown(item: RawItem) {
   const { pk, sk } = item
   if (sk === 'DELIVERY') return wholeDelivery(item)
   if (String(pk).startsWith('JOURNAL#')) return wholeEntry(item)
   return 'details' in item || String(pk).startsWith('EVENT#') ? whole(item) : item
 }
 
-function wholeEntry(item: RawItem): RawItem {
+function wholeEntry(item: RawItem) {
   const [eligibleAt, entryId] = text(item, 'sk').split('#')
   return { ...item, eligible_at: eligibleAt, entry_id: entryId }
 }
 
-function wholeDelivery(item: RawItem): RawItem {
+function wholeDelivery(item: RawItem) {
   const { id, owner, listed_at: createdAt } = item
   const times = { created_at: createdAt, fired_at: createdAt }
   return { delivery_id: id, endpoint_id: owner, ...times, ...item }
 }
 
-export function amount(item: RawItem, attribute: string): number {
+export function amount(item: RawItem, attribute: string) {
   return Number(item[attribute] ?? 0)
 }
 
-export function sum(items: readonly RawItem[], attribute: string): number {
+export function sum(items: readonly RawItem[], attribute: string) {
   return items.reduce((total, item) => total + amount(item, attribute), 0)
 }
 
-export function clientOf(item: RawItem): string {
+export function clientOf(item: RawItem) {
   return text(item, 'pk').replace(/^(LEDGER|JOURNAL)#/, '')
 }
 
 /** Succeeded payments that are not posted yet. */
-export function isOpen(payment: RawItem): boolean {
+export function isOpen(payment: RawItem) {
   return payment['open_at'] !== undefined
 }
 
-export function openNet(payments: readonly RawItem[]): number {
+export function openNet(payments: readonly RawItem[]) {
   const open = payments.filter(isOpen)
   return sum(open, 'net_minor') - sum(open, 'taken_back_minor')
 }
@@ -149,25 +149,25 @@ export function openNet(payments: readonly RawItem[]): number {
 export function differences(
   who: string,
   figures: readonly (readonly [what: string, expected: unknown, found: unknown])[],
-): string[] {
+) {
   return figures.flatMap(([what, expected, found]) =>
     expected === found ? [] : [`${who}: ${what} is ${String(found)}, must be ${String(expected)}`],
   )
 }
 
-export function isRecredit({ type }: RawItem): boolean {
+export function isRecredit({ type }: RawItem) {
   return type === 'recredit'
 }
 
 /** Entries that move money into a client's ledger: a re-credit repeats earlier entries. */
-export function movingEntries(entries: readonly RawItem[]): readonly RawItem[] {
+export function movingEntries(entries: readonly RawItem[]) {
   return entries.filter((entry) => !isRecredit(entry))
 }
 
 export type Books = Readonly<Record<keyof ReturnType<typeof booksOf>, readonly RawItem[]>>
 
 /** Payments and their events are in their client's lists, and its shards count the payments. */
-export function countProblems({ payments, events, shards }: Books): string[] {
+export function countProblems({ payments, events, shards }: Books) {
   const byClient = Map.groupBy(payments, (payment) => text(payment, 'client_id'))
   const clientById = new Map(
     payments.map((payment) => [payment['payment_id'], text(payment, 'client_id')]),

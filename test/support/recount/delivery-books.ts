@@ -8,7 +8,7 @@ import { amount, type Books, type RawItem, type Seen, text } from './books.ts'
 export function eventProblems(
   { payments, events, deliveries }: Books,
   { endpointsOfClient }: Seen,
-): string[] {
+) {
   const problems: string[] = []
   for (const payment of payments) {
     const names = events
@@ -55,7 +55,7 @@ export function eventProblems(
 const WAITS_MS = [60, 120, 240, 480, 960, 1_920, 3_840].map((seconds) => seconds * 1_000)
 
 /** Each attempt is at its time, to its endpoint, with the same bytes, signed. */
-export function deliveryProblems({ deliveries, attempts, events }: Books, seen: Seen): string[] {
+export function deliveryProblems({ deliveries, attempts, events }: Books, seen: Seen) {
   const postsOf = Map.groupBy(seen.webhooks, ({ deliveryId }) => deliveryId)
   const rowsOf = Map.groupBy(attempts, ({ pk }) => pk)
   const eventOf = new Map(events.map((event) => [event['event_id'], event]))

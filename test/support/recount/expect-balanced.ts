@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
+import type { Client } from '../../../shared/client/client.ts'
 import type { Deps } from '../../../shared/deps.ts'
-import type { ClientId } from '../../../shared/ids.ts'
 import { toItem } from '../../../shared/table/attributes.ts'
 import { journalPk, ledgerPk } from '../../../shared/table/keys.ts'
 import { queryAll } from '../../../shared/table/list-items.ts'
@@ -15,7 +15,7 @@ const PAGE = 100
  * Expects that neither the audit nor a recount, which shares no code with the gateway, finds a
  * problem in a client's money. The last line of every test that moves money.
  */
-export async function expectBalanced(deps: Deps, clientId: ClientId): Promise<void> {
+export async function expectBalanced(deps: Deps, { clientId }: Pick<Client, 'clientId'>) {
   const stored = await Promise.all([
     itemsOf(deps, ledgerPk(clientId)),
     itemsOf(deps, journalPk(clientId)),
@@ -27,7 +27,7 @@ export async function expectBalanced(deps: Deps, clientId: ClientId): Promise<vo
 }
 
 /** Expects that the audit finds nothing in the books of the house. */
-export async function expectHouseBalanced(deps: Deps): Promise<void> {
+export async function expectHouseBalanced(deps: Deps) {
   expect(await auditWholeGateway(deps)).toStrictEqual({ balanced: true, differences: [] })
 }
 

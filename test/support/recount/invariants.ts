@@ -25,7 +25,7 @@ import { kindOf, remadeRow } from './remade-rows.ts'
  * What must hold of clients' money whenever nothing is half done between two writes (design
  * sections 8 and 12). `block`: entries of one block of a settlement's digest.
  */
-export function moneyProblemsOf(items: readonly RawItem[], block = 1_000): readonly string[] {
+export function moneyProblemsOf(items: readonly RawItem[], block = 1_000) {
   const books = booksOf(items)
   return [
     ...entryProblems(books),
@@ -40,7 +40,7 @@ export function moneyProblemsOf(items: readonly RawItem[], block = 1_000): reado
 /**
  * What must hold whenever nothing is half done between two writes: after every step of a history.
  */
-export function problemsOf(items: readonly RawItem[], seen: Seen): readonly string[] {
+export function problemsOf(items: readonly RawItem[], seen: Seen) {
   const books = booksOf(items)
   return [
     ...moneyProblemsOf(items, seen.digestBlock),
@@ -131,7 +131,7 @@ function logProblems({ logLines, confidential }: Seen) {
 }
 
 /** The invariants that also hold when no work is due or in flight. */
-export function problemsAtRest(items: readonly RawItem[], seen: Seen): readonly string[] {
+export function problemsAtRest(items: readonly RawItem[], seen: Seen) {
   const books = booksOf(items)
   const notTerminal = (
     kind: string,
@@ -225,7 +225,7 @@ function dueOf(items: readonly RawItem[]) {
 }
 
 /** The register of clients names each client once, and that of suspense each item. */
-function registerProblems(items: readonly RawItem[]): readonly string[] {
+function registerProblems(items: readonly RawItem[]) {
   const idsOf = (of: RegExp) =>
     new Set(items.flatMap(({ pk, sk }) => of.exec(`${String(pk)} ${String(sk)}`)?.[1] ?? []))
   return [
@@ -248,7 +248,7 @@ const known = new WeakMap<RawItem, readonly string[]>()
  * Each stored row is as its kind makes it from the thing that the row holds: no update leaves an
  * attribute that the maker of the row does not make, or makes otherwise.
  */
-function rowProblems(items: readonly RawItem[]): readonly string[] {
+function rowProblems(items: readonly RawItem[]) {
   return items.flatMap((item) => {
     const problems = known.get(item) ?? problemsOfRow(item)
     known.set(item, problems)

@@ -24,7 +24,7 @@ export function sweptBy(settlement: RawItem, entries: readonly RawItem[]) {
 }
 
 /** Both equations of every entry; none may be settled before it was written. */
-export function entryProblems({ entries, houseEntries }: Books): string[] {
+export function entryProblems({ entries, houseEntries }: Books) {
   return [
     ...entries,
     // The fee that the provider's row shows is no fee of a client.
@@ -51,7 +51,7 @@ export function entryProblems({ entries, houseEntries }: Books): string[] {
   })
 }
 
-export function ledgerProblems(books: Books, block: number): string[] {
+export function ledgerProblems(books: Books, block: number) {
   return booksOfClients(books).flatMap((own) => [
     ...windowProblems(own),
     ...spanProblems(own),
@@ -165,7 +165,7 @@ function settlementProblems({ settlements, entries }: OwnBooks, block: number) {
 }
 
 /** What re-credits carry: figures that count in sums of settlements alone. */
-function carriedBy(entries: readonly RawItem[]): readonly RawItem[] {
+function carriedBy(entries: readonly RawItem[]) {
   return entries.flatMap((entry) => {
     const carried = entry['carried'] as Readonly<Record<string, number>> | undefined
     if (!isRecredit(entry) || carried === undefined) return []

@@ -32,7 +32,7 @@ export function ownRowsOf(payment: RawItem) {
  * Each payment has the entries that follow from its fields. Their sum is its remaining money. No
  * entry is unknown.
  */
-export function paymentEntryProblems({ payments, entries }: Books): string[] {
+export function paymentEntryProblems({ payments, entries }: Books) {
   const byPayment = Map.groupBy(entries, (entry) => text(entry, 'payment_id'))
   const known = new Set(payments.map((payment) => text(payment, 'payment_id')))
   const strays = [...byPayment.keys()].filter((id) => id !== '' && !known.has(id))
@@ -95,7 +95,7 @@ function remainingMoney(payment: RawItem) {
   return model.figures()[3]
 }
 
-function movementsOf(payment: RawItem): readonly Movement[] {
+function movementsOf(payment: RawItem) {
   return (payment['movements'] as readonly Movement[] | undefined) ?? []
 }
 

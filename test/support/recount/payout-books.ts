@@ -4,7 +4,7 @@ import { type Books, type RawItem, text } from './books.ts'
  * The bank pays every line of a batch's file, unless the batch was cancelled. So no settlement is
  * in two such batches, and a settlement names the batch whose file has it.
  */
-export function batchProblems({ batches, settlements }: Books): readonly string[] {
+export function batchProblems({ batches, settlements }: Books) {
   const byId = new Map(settlements.map((one) => [text(one, 'settlement_id'), one]))
   const holders = new Map<string, string>()
   const live = batches.filter(({ state }) => state === 'ready')
@@ -41,7 +41,7 @@ function idsIn({ settlement_ids: ids }: RawItem) {
 }
 
 /** Each settlement has the event of its record and of its end, with its figures, and no other. */
-export function settlementEventProblems({ settlements, events }: Books): readonly string[] {
+export function settlementEventProblems({ settlements, events }: Books) {
   const bySettlement = Map.groupBy(events, ({ pk }) => String(pk))
   return settlements.flatMap((settlement) => {
     const id = text(settlement, 'settlement_id')

@@ -176,7 +176,7 @@ const KIND_OF_PARTITION: Readonly<Record<string, string>> = {
 }
 
 /** The kind of a row by its key, and where one key may have two kinds, by its attributes. */
-export function kindOf(item: StoredItem): string {
+export function kindOf(item: StoredItem) {
   const partition = item.pk.slice(0, item.pk.indexOf('#'))
   if (item.pk === keys.syncJobKey('head').pk) return 'sync_head'
   if (item.pk.startsWith(keys.houseDayPk(''))) return 'house_entry'

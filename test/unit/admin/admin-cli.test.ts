@@ -68,7 +68,7 @@ describe('npm run admin', () => {
     expect(result).toMatchObject({ code: 2, out: '', err: containing('set AWS_REGION') })
   })
 
-  const NOT_INVOKED: unknown = expect.stringMatching(
+  const NOT_INVOKED = expect.stringMatching(
     /^gateway-local-recredit-settlement could not be invoked at http:\/\/127\.0\.0\.1:\d+: /,
   )
 

@@ -225,10 +225,7 @@ describe('text from outside on a terminal', () => {
 
   it('is made printable in every line and finding of the tools, and in the local log, which stays JSON', () => {
     const printed: string[] = []
-    const io = onTerminal({
-      out: (text: string) => printed.push(text),
-      err: (text: string) => printed.push(text),
-    })
+    const io = onTerminal({ out: (text) => printed.push(text), err: (text) => printed.push(text) })
 
     io.out('\u001b[2J\nb')
     io.err('\u202e')

@@ -63,9 +63,9 @@ const PRICES = [
 
 type Drawn = { readonly price: Figures; readonly rows: readonly MoneyRow[] }
 
-function drawRows(prng: Prng): Drawn {
+function drawRows(prng: Prng) {
   const [gross, fee, markup] = prng.pick(PRICES)
-  const rows = Array.from({ length: prng.int(1, 10) }, (): MoneyRow => {
+  const rows = Array.from({ length: prng.int(1, 10) }, () => {
     // Any amount, or an amount at the edges of a net of 90.
     const amountMinor = minor(prng.chance(1 / 2) ? prng.int(1, 120) : prng.pick([89, 90, 91, 100]))
     return { ...prng.pick(ROWS), amountMinor, providerMinor: ZERO, at: AT }

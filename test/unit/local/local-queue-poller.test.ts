@@ -14,7 +14,7 @@ afterAll(() => emulator.close())
 
 type Behaviour = (name: string) => Promise<unknown>
 
-async function succeed(): Promise<unknown> {
+async function succeed() {
   return { batchItemFailures: [] }
 }
 

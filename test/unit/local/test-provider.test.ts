@@ -98,7 +98,7 @@ describe('the customer of PORT+2', () => {
   const request = (method: string, path: string) =>
     ({ method, path, query: new URLSearchParams({ reference_id: 'p' }) }) as never
   const SIMULATE = '/v3/payment_requests/pr-1/simulate'
-  const customer = (url: string, answer: unknown = { status: 404, body: {} }) =>
+  const customer = (url: string, answer = { status: 404, body: {} }) =>
     answerCustomer(
       { ...testEnvironment({ XENDIT_SECRET_KEY: KEY }), url },
       Promise.resolve({ host: host(answer) as never }),

@@ -147,8 +147,8 @@ describe('decideOnNews: a status without money', () => {
 
 function showing(request: ProviderRequest, payment: ProviderPayment) {
   const provider = fakeProvider()
-  provider.script('getRequest', async () => ({ kind: 'found', value: request }))
-  provider.script('getPayment', async () => ({ kind: 'found', value: payment }))
+  provider.answer('getRequest', { kind: 'found', value: request })
+  provider.answer('getPayment', { kind: 'found', value: payment })
   return provider
 }
 
@@ -181,7 +181,7 @@ it.each(['open', 'succeeded', 'failed', 'expired', 'cancelled', 'unknown'] as co
 it('askForNews asks about no payment when the request shows none', async () => {
   const request = { ...OWN_REQUEST, status: 'open', destination: undefined } as const
   const provider = showing({ ...request, latestPaymentId: undefined }, aCapture())
-  provider.script('getPayment', async () => ({ kind: 'not_found' }))
+  provider.answer('getPayment', { kind: 'not_found' })
 
   await askForNews({ provider }, { providerPaymentId: 'py-1', paymentRequestId: 'pr-own' })
 

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { CALLBACK_TOKEN } from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import { simulatorIt as it } from '../../support/provider-simulator-harness.ts'
 
-const [MINUTE, MONTH] = [60, 30 * 86_400] as const
+const [MINUTE, MONTH] = [60, 30 * 86_400]
 const REFERENCE = '0b1f7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f-1'
 const PAYMENT_ID = '5f2d7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f'
 
@@ -36,7 +36,10 @@ describe('the callbacks of the provider simulator', () => {
     [[['lost']], []],
     [[['duplicate']], [0, 0]],
     [
-      [['delay', 10] as const, ['duplicate', 3] as const],
+      [
+        ['delay', 10],
+        ['duplicate', 3],
+      ],
       [10, 10, 10],
     ],
     [[['reorder']], [5]],

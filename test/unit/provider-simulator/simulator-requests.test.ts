@@ -153,7 +153,7 @@ describe('a request of the provider simulator', () => {
   it.for([
     [undefined, 149_999],
     [149_000, 149_000],
-  ] as const)(
+  ])(
     'captures the amount of the fault %s, or else of the body: %i',
     ([wrong, captured], { sim }) => {
       if (wrong !== undefined) sim.order('payment', 'wrong_amount', wrong)

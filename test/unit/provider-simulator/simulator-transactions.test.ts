@@ -159,7 +159,7 @@ describe('reversals at the provider simulator (design section 10)', () => {
   it.for([
     ['voided', 'VOIDED'],
     ['reversed', 'REVERSED'],
-  ] as const)(
+  ])(
     '%s turns the payment’s own row, which never settles, without a callback',
     async ([kind, status], { sim }) => {
       const id = sim.create()

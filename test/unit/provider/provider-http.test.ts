@@ -243,7 +243,7 @@ describe('callJson: no answer', () => {
     async (_case, name, certificateOf, reason) => {
       const received: Buffer[] = []
       const port = await startTlsServer(certificateOf(name), (socket) =>
-        socket.on('data', (bytes: Buffer) => received.push(bytes)),
+        socket.on('data', (bytes) => received.push(bytes)),
       )
 
       const outcome = await get(`https://localhost:${port}`)

@@ -226,7 +226,7 @@ describe('the log line of a call of the provider', () => {
     ['a call without an answer', { kind: 'unknown', reason: 'timeout' }, 1],
   ])('says whether the provider is in trouble: %s', async (_case, answer, trouble) => {
     const deps = memoryDeps()
-    deps.provider.script('createRequest', async () => answer)
+    deps.provider.answer('createRequest', answer)
 
     await loggedProvider(deps.provider, deps).createRequest(aCreateInput(), 1_000)
 
@@ -243,11 +243,11 @@ describe('the log line of a call of the provider', () => {
     'calls a 4xx answer to a read our mistake, with its code: %s %s',
     async (reason, code, line) => {
       const deps = memoryDeps()
-      deps.provider.script('listTransactions', async () => ({
+      deps.provider.answer('listTransactions', {
         kind: 'unanswered',
         reason,
         ...(code && { code }),
-      }))
+      })
 
       await loggedProvider(deps.provider, deps).listTransactions({ limit: 1 }, 1_000)
 

@@ -27,7 +27,7 @@ const TOO_MUCH = {
 }
 
 const UUID = '4e0209e9-67a2-449a-9748-57df6a8bddad'
-const [PR, PY] = [`pr-${UUID}`, `py-${UUID}`] as const
+const [PR, PY] = [`pr-${UUID}`, `py-${UUID}`]
 
 function noAnswer(reason: string, code?: string) {
   return { kind: 'unanswered', reason, ...(code && { code }) }
@@ -251,7 +251,7 @@ describe('the provider’s Rate-Limit headers', () => {
 })
 
 it('a call after a 401 asks for a fresh key, and a call after another answer does not', async () => {
-  const get = vi.fn(async (_name: string, _fresh?: 'fresh') => PROVIDER_SECRET)
+  const get = vi.fn(async (_name, _fresh?) => PROVIDER_SECRET)
   const answers = [401, 404, 404].map((status) => json(status, {}))
   const { provider } = await scriptedProvider(
     (...call) => answers.shift()?.(...call),

@@ -39,7 +39,7 @@ describe('xendit listTransactions: what a row moves', () => {
     [moved('CHARGEBACK', 'MONEY_OUT', 100_086.25, 100_086.25, 86.25), 100_087, 100_000, 87],
     [moved('REFUND', 'MONEY_OUT', 30_000, 30_500.5, 500.5), 30_501, 30_000, 501],
     [moved('REFUND', 'MONEY_OUT', 30_000.5, 30_000.5, 0), 30_001, 30_000, 1],
-  ] as const)('a row in fractions is no contradiction: %j', async (fields, out, amount, kept) => {
+  ])('a row in fractions is no contradiction: %j', async (fields, out, amount, kept) => {
     const [row] = await readRows(fields)
 
     const { providerMinor, disputedMinor, amountMinor, feeMinor } = row ?? {}

@@ -108,7 +108,7 @@ describe('origin guard of a stage behind a front', () => {
 })
 
 it('origin guard of a stage without a front reads no secret and ignores the header', async () => {
-  const get = vi.fn<Deps['secrets']['get']>()
+  const get = vi.fn()
   const deps = testDeps()
 
   expect(

@@ -9,12 +9,8 @@ describe('the environment of a deployed function', () => {
 
   it('leaves a stage open, without a front and with the defaults of a payer, unless its settings say otherwise', () => {
     const payer = { defaultReturnUrl: 'https://example.com/', defaultDisplayName: 'Payment' }
-    const own = { isClosed: true, behindFront: true, hasDomain: true, httpsPortOnly: true } as const
-    const figures = {
-      providerFees: 'invoiced',
-      providerCallsPerMinute: 6_000,
-      keyLifetimeDays: 90,
-    } as const
+    const own = { isClosed: true, behindFront: true, hasDomain: true, httpsPortOnly: true }
+    const figures = { providerFees: 'invoiced', providerCallsPerMinute: 6_000, keyLifetimeDays: 90 }
     const fixed = { name: 'prod', allowLoopbackWebhooks: false }
 
     expect(stageOf()).toStrictEqual({ ...fixed, ...payer })

@@ -144,7 +144,7 @@ describe('inspectAddresses', () => {
       DEPLOYED,
       resolvesTo('2606:4700::1', '::ffff:8.8.8.8'),
     ],
-  ] as const)('says of %s: %j', async (_, found, url, rules, resolve) => {
+  ])('says of %s: %j', async (_, found, url, rules, resolve) => {
     expect(await inspectAddresses(new URL(url), rules, resolve)).toStrictEqual(found)
   })
 
