@@ -75,11 +75,11 @@ export function requireRow<const Schema extends v.GenericSchema>(
   item: unknown,
   what: string,
   id: string,
-  clientId: string = id,
+  clientId: unknown = '…',
 ): v.InferOutput<Schema> {
   if (item === undefined) throw notFound(what)
   const row = ifValid(schema, item)
   if (row !== undefined) return row
-  const actionHint = `Run recount-ledger --client_id ${clientId}.`
+  const actionHint = `Run recount-ledger --client_id ${String(clientId)}.`
   throw conflict(`the row of ${what} ${id} cannot be read`, actionHint)
 }

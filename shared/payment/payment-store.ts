@@ -207,7 +207,7 @@ export async function findAnyPayment(
 ): Promise<StoredPayment> {
   const item = await deps.table.get(paymentKey(parseId(PaymentIdSchema, id, 'payment')))
   // A row that cannot be read must not show that it exists.
-  const owner = String(item?.['owner'] ?? item?.['clientId'])
+  const owner = item?.['owner'] ?? item?.['clientId']
   if (clientId === undefined) return requireRow(StoredPaymentSchema, item, 'payment', id, owner)
   if (owner !== clientId) throw notFound('payment')
   return v.parse(StoredPaymentSchema, item)

@@ -43,7 +43,7 @@ export async function findAnySettlement(deps: TableDeps, id: string, clientId?: 
   const isOther = clientId !== undefined && item?.['clientId'] !== clientId
   if (item === undefined || isOther) throw notFound('settlement')
   return clientId === undefined
-    ? requireRow(SettlementSchema, item, 'settlement', id, String(item['owner']))
+    ? requireRow(SettlementSchema, item, 'settlement', id, item['owner'])
     : v.parse(SettlementSchema, item)
 }
 

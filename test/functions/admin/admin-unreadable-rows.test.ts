@@ -74,11 +74,12 @@ it.each(['amount', 'reference', 'account', 'request'] as const)(
     expect(await invokeAdmin(eraseCustomer, deps, erasure)).toMatchObject({
       body: { erased: [], left: [{ payment_id: id }], complete: false },
     })
-    const action_hint = `Run recount-ledger --client_id ${client_id}.`
-    expect(await invokeAdmin(getPayment, deps, { payment_id: id })).toMatchObject({
-      status: 409,
-      body: { action_hint },
-    })
+    for (const owner of [client_id, undefined]) {
+      await alter(deps, paymentKey(id), { owner })
+      const action_hint = `Run recount-ledger --client_id ${owner ?? '…'}.`
+      const refusal = { status: 409, body: { action_hint } }
+      expect(await invokeAdmin(getPayment, deps, { payment_id: id })).toMatchObject(refusal)
+    }
   },
 )
 
