@@ -91,17 +91,19 @@ async function publishAlert(
   let deliveries: readonly Delivery[]
   try {
     deliveries = await unreportedOf(deps, delivery)
-    await deps.alerts.publish(alertOf(delivery, deliveries))
-  } catch (cause) {
-    deps.log.error('alert.failed', { endpoint_id: delivery.endpointId }, cause)
+    await deps.alerts.publish(alertOf(delivery, deliveries)).catch((cause: unknown) => {
+      deps.log.error('alert.failed', { endpoint_id: delivery.endpointId }, cause)
+      const details = { cause, retryAfterSeconds: RETRY_AFTER_SECONDS }
+      throw new GatewayError('rate_limit', 'no new round can begin now; retry later', details)
+    })
+  } catch (error) {
     // The mark is moved back, so that the next run of due work retries. The endpoint's other
     // deliveries would read all of them once more for the same failure.
     const retriedFrom = addMs(at, RETRY_MS - ALERT_EVERY_MS)
     const mark = later(retriedFrom, endpoint?.lastAlertAt ?? retriedFrom)
     if (endpoint)
       await deps.table.write(moveMark({ ...endpoint, lastAlertAt: at }, 'lastAlertAt', mark))
-    const message = 'no new round can begin now; retry later'
-    throw new GatewayError('rate_limit', message, { cause, retryAfterSeconds: RETRY_AFTER_SECONDS })
+    throw error
   }
   await mapInChunks(deliveries, WRITES_AT_A_TIME, (reported) => deps.table.write(endEach(reported)))
   const { endpointId: endpoint_id, clientId: client_id } = delivery

@@ -187,7 +187,7 @@ describe('alerts about one endpoint', () => {
 
   it('are tried again in the next run after a read that failed', async () => {
     const { deps, check } = await world()
-    await expect(check(failingOn(deps, 'query', 'before'))).rejects.toThrow()
+    await expect(check(failingOn(deps, 'query', 'before'))).rejects.toThrow('reached')
     deps.clock.advance(60)
 
     expect(await check()).toBe(true)
