@@ -67,10 +67,16 @@ export async function askForNews(
   const requestStatus = isUnknown ? 'unknown' : status
   if (latest?.status === 'captured') return newsOf(latest, { ...request, requestStatus })
   if (latest?.status === 'succeeded' || requestStatus === 'succeeded') return { kind: 'not_shown' }
-  const failureReason = request.failureReason ?? latest?.failureReason
-  const isAwaited = subject.providerPaymentId !== undefined && (asked?.status ?? 'open') === 'open'
-  const news = { ...request, failureReason, requestStatus, isAwaited, capture: undefined }
-  return { kind: 'news', news }
+  return {
+    kind: 'news',
+    news: {
+      ...request,
+      failureReason: request.failureReason ?? latest?.failureReason,
+      requestStatus,
+      isAwaited: subject.providerPaymentId !== undefined && (asked?.status ?? 'open') === 'open',
+      capture: undefined,
+    },
+  }
 }
 
 /** The capture itself names its payment, whatever request led to it. */

@@ -24,6 +24,10 @@ async function alter(deps: TestDeps, key: Key, altered: object) {
   await putRaw(deps, { ...(await rawItem(deps, key)), ...altered })
 }
 
+function refusalOf(clientId = '…') {
+  return { status: 409, body: { action_hint: `Run recount-ledger --client_id ${clientId}.` } }
+}
+
 it('an unreadable merchant and key are named by their lists, and refuse an action with the command that repairs them', async () => {
   const deps = memoryDeps()
   const [altered, other] = [await aStoredClient(deps), await aStoredClient(deps)]
@@ -44,9 +48,8 @@ it('an unreadable merchant and key are named by their lists, and refuse an actio
     [revokeApiKey, clientId, { operator: 'ayu', key_id: alteredKey.key.keyId }],
     [getClient, altered.clientId, {}],
   ] as const) {
-    const action_hint = `Run recount-ledger --client_id ${client_id}.`
-    const refusal = { status: 409, body: { action_hint } }
-    expect(await invokeAdmin(handler, deps, { client_id, ...payload })).toMatchObject(refusal)
+    const reply = await invokeAdmin(handler, deps, { client_id, ...payload })
+    expect(reply).toMatchObject(refusalOf(client_id))
   }
 })
 
@@ -76,9 +79,8 @@ it.each(['amount', 'reference', 'account', 'request'] as const)(
     })
     for (const owner of [client_id, undefined]) {
       await alter(deps, paymentKey(id), { owner })
-      const action_hint = `Run recount-ledger --client_id ${owner ?? '…'}.`
-      const refusal = { status: 409, body: { action_hint } }
-      expect(await invokeAdmin(getPayment, deps, { payment_id: id })).toMatchObject(refusal)
+      const reply = await invokeAdmin(getPayment, deps, { payment_id: id })
+      expect(reply).toMatchObject(refusalOf(owner))
     }
   },
 )

@@ -29,9 +29,8 @@ describe('a callback about a capture that the provider does not show yet', () =>
         await aHiddenPayment(visibility)
       const callback = { body: captureBody(), headers: { 'x-callback-token': TOKEN } }
 
-      expect(
-        (await call(deps, { route: 'POST /callbacks/xendit', handler }, callback)).status,
-      ).toBe(500)
+      const route = 'POST /callbacks/xendit'
+      expect(await call(deps, { route, handler }, callback)).toMatchObject({ status: 500 })
 
       expect(await reread()).toMatchObject({ status: 'pending', dueAt: deps.now() })
       const reason = visibility === 'unreachable' ? 'unanswered' : 'not_shown'
@@ -48,24 +47,19 @@ describe('a callback about a capture that the provider does not show yet', () =>
   it('makes a refresh and a cancel answer 502 while the capture is not shown', async () => {
     const { deps, payment, cancel, reread } = await aHiddenPayment('open')
 
-    await expect(refreshPayment(deps, payment.paymentId, 'ayu')).rejects.toMatchObject({
-      code: 'server_error',
-    })
+    const refusal = { code: 'server_error' }
+    await expect(refreshPayment(deps, payment.paymentId, 'ayu')).rejects.toMatchObject(refusal)
     expect(await reread()).toMatchObject({ status: 'pending', dueAt: deps.now() })
-    await expect(cancel()).rejects.toMatchObject({ code: 'server_error' })
+    await expect(cancel()).rejects.toMatchObject(refusal)
     expect(await reread()).toMatchObject({ status: 'pending' })
   })
 
-  it('makes a terminal payment not due; an unknown state of it is noted, and its money is held', async () => {
+  it('makes a terminal payment not due; a repeated callback puts the money into suspense', async () => {
     const hidden = await aHiddenPayment()
-    const { deps, payment, providerPaymentId, request, receivePaid, suspenseOf } = hidden
+    const { deps, payment, providerPaymentId, request, receivePaid } = hidden
     const paidRequest = request()
     request({ status: 'expired' })
     await hidden.notify()
-    request({ status: 'unknown', latestPaymentId: undefined })
-    expect(await receivePaid()).toBe('applied')
-    const noted = await suspenseOf(`${payment.paymentId}#state_unknown`)
-    expect(noted).toMatchObject({ status: 'open' })
     request(paidRequest)
 
     expect(await receivePaid()).toBe('ask_again')
@@ -74,22 +68,27 @@ describe('a callback about a capture that the provider does not show yet', () =>
     expect(await dueAtOf(deps, 'payment', payment.paymentId)).toBeUndefined()
     hidden.showMoney()
     expect(await receivePaid()).toBe('applied')
-    expect(await suspenseOf(providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
+    const held = await hidden.suspenseOf(providerPaymentId)
+    expect(held).toMatchObject({ cause: 'payment_not_pending' })
   })
 
   it.each([
     ['missing', 'open'],
     ['missing', 'expired'],
+    ['missing', 'unknown'],
     ['open', 'expired'],
   ] as const)(
-    'only makes the payment due at once if its capture is %s and its request %s',
+    'only makes the payment due at once if its capture is %s and its request %s, which is noted if unknown',
     async (visibility, status) => {
-      const { deps, payment, request, receivePaid, reread } = await aHiddenPayment(visibility)
-      request({ status, latestPaymentId: undefined })
+      const hidden = await aHiddenPayment(visibility)
+      const { deps, payment } = hidden
+      hidden.request({ status, latestPaymentId: undefined })
 
-      expect(await receivePaid()).toBe('applied')
+      expect(await hidden.receivePaid()).toBe('applied')
 
-      expect(await reread()).toEqual({ ...payment, dueAt: deps.now() })
+      expect(await hidden.reread()).toEqual({ ...payment, dueAt: deps.now() })
+      const noted = await hidden.suspenseOf(`${payment.paymentId}#state_unknown`)
+      expect(noted !== undefined).toBe(status === 'unknown')
     },
   )
 })
@@ -115,9 +114,8 @@ describe('a callback while the provider limits our calls', () => {
 
     for (const event of ['refund.succeeded', 'dispute.won', 'dispute.lost']) {
       deps.clock.advance(15)
-      expect(await receive({ event, payment_id: 'py-1', data: { payment_id: 'py-1' } })).toBe(
-        'applied',
-      )
+      const callback = { event, payment_id: 'py-1', data: { payment_id: 'py-1' } }
+      expect(await receive(callback)).toBe('applied')
     }
 
     expect(deps.provider.countOf('getPayment')).toBe(0)
@@ -188,16 +186,14 @@ describe('a callback about a payment that is being created and whose capture the
     async (visibility) => {
       const { deps, creating, providerPaymentId, receive, reread } = await aHiddenCreating({})
       if (visibility === 'refused') deps.provider.silence('getPayment')
-      const creatingWithCapture = {
-        status: 'creating',
-        rememberedProviderPaymentIds: new Set([providerPaymentId]),
-      }
+      const ids = new Set([providerPaymentId])
+      const remembering = { status: 'creating', rememberedProviderPaymentIds: ids }
 
       expect(await receive()).toBe('ask_again')
-      expect(await reread()).toMatchObject({ ...creatingWithCapture, dueAt: deps.now() })
+      expect(await reread()).toMatchObject({ ...remembering, dueAt: deps.now() })
       if (visibility === 'refused') deps.provider.silence('getPayment', 'refused')
       expect(await checkWhenDue(deps, creating)).toBe('not_shown')
-      expect(await reread()).toMatchObject(creatingWithCapture)
+      expect(await reread()).toMatchObject(remembering)
       // Within an hour the provider repeats its callback.
       deps.clock.advance(3_600)
       expect(await checkWhenDue(deps, creating)).toBe('checked')
@@ -222,15 +218,14 @@ describe('a callback about a payment that is being created and whose capture the
   )
 
   it('remembers another amount while an attempt runs, and holds it after the attempt', async () => {
-    const { deps, ids, providerPaymentId, suspenseOf, receive, reread } = await aHiddenCreating({
-      status: 'open',
-    })
+    const hidden = await aHiddenCreating({ status: 'open' })
+    const { deps, ids, providerPaymentId, suspenseOf, receive } = hidden
     const capture = { status: 'captured', currency: 'IDR', capturedMinor: minor(1) } as const
     deps.provider.payments.set(providerPaymentId, { ...capture, ...ids, providerPaymentId })
 
     expect(await receive()).toBe('ask_again')
     expect(await suspenseOf(providerPaymentId)).toBeUndefined()
-    const { leaseUntil } = Object(await reread())
+    const { leaseUntil } = Object(await hidden.reread())
     deps.clock.set(leaseUntil)
 
     expect(await receive()).toBe('applied')
@@ -252,6 +247,5 @@ it('a capture that the create stored is checked for an hour, then removed', asyn
   deps.clock.advance(3_600)
   expect(await checkWhenDue(deps, payment)).toBe('checked')
 
-  expect(await reread()).not.toHaveProperty('rememberedProviderPaymentIds')
-  expect(await reread()).toMatchObject({ dueAt: payment.expiresAt })
+  expect(await reread()).toEqual({ ...payment, dueAt: payment.expiresAt })
 })
