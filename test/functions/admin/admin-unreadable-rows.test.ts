@@ -79,8 +79,8 @@ it.each(['amount', 'reference', 'account', 'request'] as const)(
     })
     for (const owner of [client_id, undefined]) {
       await alter(deps, paymentKey(id), { owner })
-      const reply = await invokeAdmin(getPayment, deps, { payment_id: id })
-      expect(reply).toMatchObject(refusalOf(owner))
+      const get = invokeAdmin(getPayment, deps, { payment_id: id })
+      expect(await get).toMatchObject(refusalOf(owner))
     }
   },
 )

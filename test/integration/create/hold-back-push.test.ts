@@ -88,10 +88,8 @@ describe('an idempotency key whose pushes have ended (design section 4, Create)'
     async (...[status, requestStatus, hasRefund]) => {
       const { row, listRows, report, expectSecondPush } = await lostPush()
       const pushRow = row(status)
-      if (requestStatus) {
-        const paymentStatus = requestStatus === 'expired' ? 'open' : 'failed'
-        report(pushRow, paymentStatus, 0, requestStatus)
-      }
+      if (requestStatus)
+        report(pushRow, requestStatus === 'expired' ? 'open' : 'failed', 0, requestStatus)
       listRows(hasRefund ? [pushRow, row('success', { type: 'return' })] : [pushRow])
 
       await expectSecondPush()

@@ -40,8 +40,7 @@ export async function aHiddenPayment(
     const rawBody = Buffer.from(JSON.stringify(body).padEnd(bytes))
     return receiveCallback(callbackDeps, { isGenuine: true, rawBody, parse: parseCallback })
   }
-  const captureBody = (id = providerPaymentId, target = payment) =>
-    bodyOf('payment.capture', target, id)
+  const captureBody = (target = payment) => bodyOf('payment.capture', target, providerPaymentId)
   return {
     ...scene,
     providerPaymentId,
@@ -51,7 +50,7 @@ export async function aHiddenPayment(
     },
     captureBody,
     receive,
-    receivePaid: (id?: string, target = payment) => receive(captureBody(id, target)),
+    receivePaid: (target = payment) => receive(captureBody(target)),
     receiveExpired: () => receive(bodyOf('payment_request.expiry', payment)),
   }
 }
