@@ -67,16 +67,10 @@ export async function askForNews(
   const requestStatus = isUnknown ? 'unknown' : status
   if (latest?.status === 'captured') return newsOf(latest, { ...request, requestStatus })
   if (latest?.status === 'succeeded' || requestStatus === 'succeeded') return { kind: 'not_shown' }
-  return {
-    kind: 'news',
-    news: {
-      ...request,
-      failureReason: request.failureReason ?? latest?.failureReason,
-      requestStatus,
-      isAwaited: subject.providerPaymentId !== undefined && (asked?.status ?? 'open') === 'open',
-      capture: undefined,
-    },
-  }
+  const failureReason = request.failureReason ?? latest?.failureReason
+  const isAwaited = asked ? asked.status === 'open' : subject.providerPaymentId !== undefined
+  const news = { ...request, failureReason, requestStatus, isAwaited, capture: undefined }
+  return { kind: 'news', news }
 }
 
 /** The capture itself names its payment, whatever request led to it. */

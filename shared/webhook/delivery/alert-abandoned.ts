@@ -26,8 +26,6 @@ type AlertDeps = StoreDeps & Pick<Deps, 'alerts' | 'log'>
 export const ALERT_EVERY_MS = 15 * MINUTE_MS
 /** Shorter than the minute between two runs of due work. */
 const RETRY_MS = 30 * SECOND_MS
-/** Due work publishes the alert within a minute, once the topic works. */
-const RETRY_AFTER_SECONDS = 60
 /** Rows that are read for one alert at most. The endpoint's next alert has more. */
 const MAX_READ = 5_000
 const MAX_NAMED = 500
@@ -93,7 +91,8 @@ async function publishAlert(
     deliveries = await unreportedOf(deps, delivery)
     await deps.alerts.publish(alertOf(delivery, deliveries)).catch((cause: unknown) => {
       deps.log.error('alert.failed', { endpoint_id: delivery.endpointId }, cause)
-      const details = { cause, retryAfterSeconds: RETRY_AFTER_SECONDS }
+      // Due work publishes the alert within a minute, once the topic works.
+      const details = { cause, retryAfterSeconds: 60 }
       throw new GatewayError('rate_limit', 'no new round can begin now; retry later', details)
     })
   } catch (error) {
