@@ -38,14 +38,15 @@ const NAMED = 20
 /** The disputes that the row may have deducted, in words. */
 export async function disputesBefore(deps: TableDeps, { createdAt }: Suspense): Promise<string> {
   const since = addMs(createdAt, -DEDUCTED_MS)
-  const { items } = await listSuspenseAbout(deps, { kind: 'case', since })
+  const { items, complete } = await listSuspenseAbout(deps, { kind: 'case', since })
   const disputes = items.filter(({ cause, state }) => cause === 'dispute' && state !== 'won')
-  if (disputes.length === 0) return ' No dispute is known of the two months before.'
+  const unread = complete ? '' : ' Not all of them were read: run list-suspense --kind case.'
+  if (disputes.length === 0) return ` No dispute is known of the two months before.${unread}`
   const named = disputes
     .slice(0, NAMED)
     .map(({ suspenseId, paymentId, amountMinor }) => `${suspenseId} (${paymentId}, ${amountMinor})`)
   const more = disputes.length > NAMED ? ` and ${disputes.length - NAMED} more` : ''
-  return ` It may be the deduction of these disputes (payment, IDR): ${named.join(', ')}${more}.`
+  return ` It may be the deduction of these disputes (payment, IDR): ${named.join(', ')}${more}.${unread}`
 }
 
 function messageOf(item: Suspense, facts: Facts): string {
