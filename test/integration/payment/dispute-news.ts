@@ -10,7 +10,7 @@ export const CASE = 'mi-dspt-3f7c2d1e'
 
 type Said = Readonly<Record<string, unknown>>
 
-/** As the provider publishes it. */
+/** The provider's callback: its fields stand beside `event` and nulls under `data`, or all there. */
 export function send(
   deps: TestDeps,
   said: Said,

@@ -102,8 +102,7 @@ it.for(['success', 'unknown', 'of no known type', 'unreadable'] as const)(
     const ids = { providerPaymentId: '', reference: credited.reference }
     const isUnreadable = form === 'unreadable'
     const value = { transactions: [], hasMore: false, unreadableIds: ['txn_1'] }
-    if (isUnreadable)
-      deps.provider.script('listTransactions', async () => ({ kind: 'found', value }))
+    if (isUnreadable) deps.provider.answer('listTransactions', { kind: 'found', value })
     else
       rows.push(
         settledRow(ids, deps.now(), {
