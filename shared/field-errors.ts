@@ -69,7 +69,7 @@ export function parseId<const Schema extends v.GenericSchema>(
   return parsed
 }
 
-/** For an operator. Throws 404 without a row, and 409 for a row that a recount can repair. */
+/** For an operator. Throws 404 without a row; 409 with the next command for an unreadable row. */
 export function requireRow<const Schema extends v.GenericSchema>(
   schema: Schema,
   item: unknown,

@@ -38,7 +38,7 @@ export function decideOnNews(
   const { capture, paymentRequestId, requestStatus: status, failureReason } = news
   if (capture) return decideOnCapture(payment, capture, now)
   if (status === 'unknown') return payment ? { do: 'note', payment } : NOTHING
-  // A foreign one's end would inform the merchant of the changed row.
+  // The end of a foreign payment would inform the merchant of the changed row.
   if (payment?.status !== 'pending' || isForeign(payment)) return NOTHING
   if (paymentRequestId !== payment.paymentRequestId) return NOTHING
   switch (status) {
