@@ -133,7 +133,7 @@ async function reportTransition(
   deps: Pick<Deps, 'queues' | 'log'>,
   { payment }: Transition,
   announcement: Pick<Announcement, 'deliveries'>,
-): Promise<void> {
+) {
   const lastTransition = payment.transitions.at(-1)
   assertInvariant(
     lastTransition !== undefined && lastTransition.status !== 'pending',

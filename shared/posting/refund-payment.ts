@@ -142,7 +142,7 @@ function amountOf({ amountMinor, bankMinor, providerMinor }: HouseEntry): Minor 
   return amountMinor ?? (bankMinor === 0 ? negated(providerMinor) : bankMinor)
 }
 
-function assertLeft(payment: Payment, amountMinor: Minor): void {
+function assertLeft(payment: Payment, amountMinor: Minor) {
   const { isVoid, wentBackMinor } = moneyOf(payment)
   const leftMinor = isVoid ? ZERO : atLeastZero(less(payment.notionalMinor, wentBackMinor))
   const isFull = payment.movements.length >= MAX_MOVEMENTS

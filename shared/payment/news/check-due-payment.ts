@@ -183,7 +183,7 @@ async function scheduleFollowUp(
   payment: Payment,
   claim: Claim,
   followUp: FollowUp,
-): Promise<void> {
+) {
   if (followUp === claim.claimedFor) return
   const now = deps.now()
   const at = followUp === 'retry' ? addMs(now, RETRY_CHECK_MS) : nextCheckAt(payment, now)
