@@ -28,7 +28,7 @@ export function errorOf(issue: v.BaseIssue<unknown>): FieldError {
 }
 
 /** Never quotes the given value, which may be a secret or a phone number. */
-function describeIssue(issue: v.BaseIssue<unknown>): string {
+function describeIssue(issue: v.BaseIssue<unknown>) {
   if (issue.kind === 'schema' && issue.expected === 'never') return 'unknown field'
   if (issue.kind === 'schema' && issue.input === undefined) return 'required'
   // valibot's message only says that the number is invalid.

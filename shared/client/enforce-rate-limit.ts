@@ -129,7 +129,7 @@ function growTokens(deps: RateDeps, { limit, use }: Bucket) {
   use.grownUntil = now
 }
 
-function nowSeconds(deps: RateDeps): number {
+function nowSeconds(deps: RateDeps) {
   return epochMs(deps.now()) / SECOND_MS
 }
 
@@ -137,7 +137,7 @@ function addUncounted({ use, limit }: Bucket, second: number, points: number) {
   use.uncounted = { second, points: pointsIn(use.uncounted, second, limit) + points }
 }
 
-function thisSecond(deps: RateDeps): number {
+function thisSecond(deps: RateDeps) {
   return Math.floor(nowSeconds(deps))
 }
 

@@ -70,7 +70,7 @@ export async function eraseCustomers(deps: EraseDeps, selection: Selection, oper
  * After a crash an event of the payment that was erased last may still name its customer. A longer
  * time would make each call read again what the calls before it erased.
  */
-function mayBeNamed({ customer, erasedAt }: Payment, now: Timestamp): boolean {
+function mayBeNamed({ customer, erasedAt }: Payment, now: Timestamp) {
   return customer !== undefined || (erasedAt ?? '') > addMs(now, -10 * MINUTE_MS)
 }
 

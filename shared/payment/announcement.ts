@@ -124,7 +124,7 @@ export async function commitTransition(
   return { outcome: taken, payment: announced.payment }
 }
 
-function isAnnouncedBy(payment: Payment, { name, type, eventId, firedAt, body }: Event): boolean {
+function isAnnouncedBy(payment: Payment, { name, type, eventId, firedAt, body }: Event) {
   const own = envelopeBody(type, eventId, firedAt, toWebhookData(payment))
   return name === `payment.${payment.status}` && own === body
 }

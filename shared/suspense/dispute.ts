@@ -119,6 +119,6 @@ function closesAt({ createdAt, answerBy }: Suspense): Timestamp {
   return addMs(later(createdAt, answerBy ?? createdAt), CLOSES_MS)
 }
 
-function isOpenDispute({ cause, kind, status }: Suspense): boolean {
+function isOpenDispute({ cause, kind, status }: Suspense) {
   return kind === 'case' && cause === 'dispute' && status === 'open'
 }

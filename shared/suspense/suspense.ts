@@ -154,7 +154,7 @@ export function isClosedByOperator(item: Suspense): boolean {
 }
 
 /** Without an operator: the money was refunded, or a payment was credited with it after all. */
-function isResolvedByRow({ resolution }: Suspense): boolean {
+function isResolvedByRow({ resolution }: Suspense) {
   return resolution === 'refunded' || resolution === 'credited'
 }
 

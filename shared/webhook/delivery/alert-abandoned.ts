@@ -67,7 +67,7 @@ async function endpointOf(deps: AlertDeps, { clientId, endpointId }: Delivery) {
   return marks && { ...marks, ...ids }
 }
 
-function needsAlert({ status, dueAt }: Delivery): boolean {
+function needsAlert({ status, dueAt }: Delivery) {
   return status === 'abandoned' && dueAt !== undefined
 }
 
