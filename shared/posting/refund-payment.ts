@@ -138,7 +138,7 @@ async function rowOf(deps: RecordDeps, input: RefundInput): Promise<HouseEntry |
 const REFUNDED = { status: 'resolved', resolution: 'refunded' } as const
 
 /** Of a withdrawal the amount is what our bank was thought to have received. */
-function amountOf({ amountMinor, bankMinor, providerMinor }: HouseEntry): Minor {
+function amountOf({ amountMinor, bankMinor, providerMinor }: HouseEntry) {
   return amountMinor ?? (bankMinor === 0 ? negated(providerMinor) : bankMinor)
 }
 

@@ -115,7 +115,7 @@ export function lastAlertAt(item: Suspense, now: Timestamp): Timestamp {
   return isOpenDispute(item) ? closesAt(item) : addMs(now, DAY_MS)
 }
 
-function closesAt({ createdAt, answerBy }: Suspense): Timestamp {
+function closesAt({ createdAt, answerBy }: Suspense) {
   return addMs(later(createdAt, answerBy ?? createdAt), CLOSES_MS)
 }
 

@@ -172,7 +172,7 @@ export function resolvedAmountOf(item: Suspense): Minor {
 }
 
 /** What the rows of the item have left in suspense. */
-function bookedAmountOf(item: Suspense): Minor {
+function bookedAmountOf(item: Suspense) {
   return item.providerMinor === undefined
     ? less(ZERO, item.refundedMinor ?? ZERO)
     : owedAmountOf(item)

@@ -199,7 +199,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
   )
 })
 
-it('a recount says that there may be more than its answer has room for', async () => {
+it('a recount says when its answer may have no room for all', async () => {
   const { deps, client } = await aLoneClient()
   const [key] = keysOf(await aSucceededPayment(deps, client))
   const item = key && (await rawItem(deps, key))
@@ -220,7 +220,7 @@ it('a recount puts the lost entry of a re-credit again', async () => {
   const { deps, client, settlement } = await aSettledClient()
   const entry = entryAgainOf(await recreditFailed(deps, settlement))
   const key = entry && entryKey(client.clientId, entry)
-  if (key === undefined) throw new Error('it has no re-credit')
+  if (key === undefined) throw new Error('no re-credit')
   const item = await rawItem(deps, key)
   await erase(deps, key)
 
