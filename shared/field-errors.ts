@@ -28,7 +28,7 @@ export function errorOf(issue: v.BaseIssue<unknown>): FieldError {
 }
 
 /** Never quotes the given value, which may be a secret or a phone number. */
-function describeIssue(issue: v.BaseIssue<unknown>): string {
+function describeIssue(issue: v.BaseIssue<unknown>) {
   if (issue.kind === 'schema' && issue.expected === 'never') return 'unknown field'
   if (issue.kind === 'schema' && issue.input === undefined) return 'required'
   // valibot's message only says that the number is invalid.
@@ -69,7 +69,7 @@ export function parseId<const Schema extends v.GenericSchema>(
   return parsed
 }
 
-/** For an operator. Throws 404 without a row, and 409 for a row that a recount can repair. */
+/** For an operator. Throws 404 without a row; 409 with the next command for an unreadable row. */
 export function requireRow<const Schema extends v.GenericSchema>(
   schema: Schema,
   item: unknown,

@@ -61,7 +61,7 @@ export function derivedUuid(...parts: readonly string[]): string {
   return uuidOf(hash.digest().subarray(0, 16), 8)
 }
 
-function uuidOf(bytes: Buffer, version: number): string {
+function uuidOf(bytes: Buffer, version: number) {
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | (version << 4)
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
@@ -89,7 +89,7 @@ export function newKeyDigest(deps: { readonly randomBytes: (length: number) => B
   return digestText(deps.randomBytes(DIGEST_BYTES))
 }
 
-function digestText(bytes: Buffer): string {
+function digestText(bytes: Buffer) {
   return bytes.subarray(0, DIGEST_BYTES).toString('base64url')
 }
 

@@ -86,7 +86,7 @@ export function readJson(bytes: Buffer): JsonRead {
   }
 }
 
-function membersOf(value: unknown): number {
+function membersOf(value: unknown) {
   let members = 0
   const pending = [value]
   // The list grows during the loop, so that nesting needs no stack.

@@ -77,7 +77,7 @@ export async function isKnownSecret(
   return value !== undefined && (isAmong(secrets, value) || isAmong(await read('fresh'), value))
 }
 
-function isAmong(secrets: readonly string[], value: string): boolean {
+function isAmong(secrets: readonly string[], value: string) {
   return secrets.map((secret) => timingSafeEqual(digest(value), digest(secret))).includes(true)
 }
 

@@ -100,7 +100,7 @@ export function entryInForce<Entry extends Dated>(entries: readonly Entry[], at:
 }
 
 /** `Date.parse` moves 31 February to March. */
-function isDay(text: string): boolean {
+function isDay(text: string) {
   const midnight = Date.parse(`${text}T00:00:00Z`)
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(text)
 }
@@ -109,6 +109,6 @@ const TIME =
   /^(19[7-9]|[2-8]\d{2})\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/
 
 /** Each row has several times, so only the last days of a month pay for a look at the calendar. */
-function isTime(text: string): boolean {
+function isTime(text: string) {
   return TIME.test(text) && (text.slice(8, 10) < '29' || isDay(text.slice(0, 10)))
 }

@@ -25,7 +25,7 @@ type AcceptInput = Readonly<{
 export async function acceptDifference(
   deps: RecordDeps,
   { clientId, difference, operator, notes }: AcceptInput,
-) {
+): Promise<Difference> {
   if (clientId !== undefined) await requireClient(deps, clientId)
   const owner = clientId ?? GATEWAY_OWNER
   const { standing } = await readClientVerdict(deps, owner)

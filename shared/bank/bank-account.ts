@@ -8,7 +8,7 @@ export function findBank(name: string): BankFacts | undefined {
 }
 
 /** A number in the name must be the bank's own. */
-function fits(words: readonly string[], { number }: BankFacts, known: string): boolean {
+function fits(words: readonly string[], { number }: BankFacts, known: string) {
   const text = words.filter((word) => word !== number).join(' ')
   return text === wordsOf(known).join(' ')
 }

@@ -4,13 +4,13 @@ import { assertInvariant, GatewayError, invalid } from '../errors.ts'
 import { type ClientId, SettlementIdSchema } from '../ids.ts'
 import { BookDaySchema } from '../journal/day-totals.ts'
 import { PositionSchema } from '../journal/entry-store.ts'
-import { MinorSchema, plus } from '../money.ts'
+import { type Minor, MinorSchema, plus } from '../money.ts'
 import { CursorTime, encodeCursor, readCursor } from '../page.ts'
 import { periodOf } from '../settlement/settlement.ts'
 import { settlementsEnding } from '../settlement/settlement-store.ts'
 import { DAY_MS, END_OF_TIME, type Timestamp } from '../time.ts'
 import { type BookPeriod, bookPeriod } from './book-period.ts'
-import { entrySpan, type LinesPage, readLines } from './statement-lines.ts'
+import { entrySpan, type LinesPage, readLines, type StatementLine } from './statement-lines.ts'
 import { isDiffering, statementTotals, type Unsound } from './statement-totals.ts'
 
 type StatementInput = {
@@ -24,7 +24,13 @@ type StatementInput = {
   readonly field: 'after' | 'cursor'
 }
 
-export type StatementPage = Awaited<ReturnType<typeof clientStatement>>
+export type StatementPage = BookPeriod & {
+  readonly openingMinor: Minor
+  readonly lines: readonly (StatementLine & { readonly balanceMinor: Minor })[]
+  readonly closingMinor: Minor | undefined
+  readonly finalUntil: Timestamp
+  readonly next: string | undefined
+}
 
 type StatementDeps = Pick<Deps, 'table' | 'stage' | 'now'>
 
@@ -38,7 +44,11 @@ type Refuse = (unsound: Unsound) => Promise<never>
  * pages is on a later page or on none. Up to the last final day the lines are compared with the
  * stored totals. If they differ, `refuse` answers.
  */
-export async function clientStatement(deps: StatementDeps, input: StatementInput, refuse: Refuse) {
+export async function clientStatement(
+  deps: StatementDeps,
+  input: StatementInput,
+  refuse: Refuse,
+): Promise<StatementPage> {
   const { clientId, limit, after: cursor, field } = input
   const kept = keptFigures(input)
   const { payouts, ...figures } = kept ?? (await firstFigures(deps, input, refuse))

@@ -12,7 +12,7 @@ import { paidDayOf } from './client-book.ts'
 type LineType = Exclude<EntryType, 'recredit'>
 type EntryOfLine = Entry & { readonly type: LineType }
 
-type StatementLine = {
+export type StatementLine = {
   readonly at: Timestamp
   readonly type: LineType | 'payout'
   readonly paymentId?: string | undefined

@@ -147,6 +147,6 @@ async function bankToStore(
   return { ...bank, since: deps.now(), ...(isChange && { isChange: true }) }
 }
 
-function describeBank(bank: BankAccount | undefined): string {
+function describeBank(bank: BankAccount | undefined) {
   return bank === undefined ? 'none' : quote(`${bank.bankName} …${bank.bankAccountNo.slice(-4)}`)
 }

@@ -114,7 +114,7 @@ function limitOf(
 }
 
 /** Tokens grow to the environment's share. More tokens, from the counter, expire. */
-function growTokens(deps: RateDeps, { limit, use }: Bucket): void {
+function growTokens(deps: RateDeps, { limit, use }: Bucket) {
   const now = nowSeconds(deps)
   // The clock may have been set back.
   use.grownUntil = Math.min(use.grownUntil, now + COUNTER_FRESH_SECONDS)
@@ -129,15 +129,15 @@ function growTokens(deps: RateDeps, { limit, use }: Bucket): void {
   use.grownUntil = now
 }
 
-function nowSeconds(deps: RateDeps): number {
+function nowSeconds(deps: RateDeps) {
   return epochMs(deps.now()) / SECOND_MS
 }
 
-function addUncounted({ use, limit }: Bucket, second: number, points: number): void {
+function addUncounted({ use, limit }: Bucket, second: number, points: number) {
   use.uncounted = { second, points: pointsIn(use.uncounted, second, limit) + points }
 }
 
-function thisSecond(deps: RateDeps): number {
+function thisSecond(deps: RateDeps) {
   return Math.floor(nowSeconds(deps))
 }
 
@@ -197,7 +197,7 @@ function noteCounter(
 }
 
 /** A debt, or points that passed before the limit was reached. */
-async function countDebt(deps: RateDeps, bucket: Bucket, points: number): Promise<void> {
+async function countDebt(deps: RateDeps, bucket: Bucket, points: number) {
   const second = thisSecond(deps)
   await countAll(deps, bucket, points).catch(() => addUncounted(bucket, second, points))
 }

@@ -170,7 +170,7 @@ async function checkItem(
   { work, check }: DueKind,
   { due, decision }: DecidedItem,
   run: Run,
-): Promise<void> {
+) {
   run.triedIds.add(due.id)
   try {
     if (await check(deps, due, decision)) run.done++

@@ -43,7 +43,7 @@ export function isAfter(a: FeedPosition, b: FeedPosition): boolean {
   return sortKey(a) > sortKey(b)
 }
 
-function sortKey({ firedAt, eventId }: FeedPosition): string {
+function sortKey({ firedAt, eventId }: FeedPosition) {
   return `${firedAt} ${eventId ?? ''}`
 }
 

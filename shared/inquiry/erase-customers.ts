@@ -70,7 +70,7 @@ export async function eraseCustomers(deps: EraseDeps, selection: Selection, oper
  * After a crash an event of the payment that was erased last may still name its customer. A longer
  * time would make each call read again what the calls before it erased.
  */
-function mayBeNamed({ customer, erasedAt }: Payment, now: Timestamp): boolean {
+function mayBeNamed({ customer, erasedAt }: Payment, now: Timestamp) {
   return customer !== undefined || (erasedAt ?? '') > addMs(now, -10 * MINUTE_MS)
 }
 
@@ -108,7 +108,7 @@ function notErasable(reason: string) {
 }
 
 /** The number of events that had the customer. */
-async function eraseFromEvents(deps: EraseDeps, payment: Payment): Promise<number> {
+async function eraseFromEvents(deps: EraseDeps, payment: Payment) {
   const { clientId, status } = payment
   if (status === 'pending') throw notErasable('the payment is pending')
   const events = await eventsOf(deps, payment)
@@ -132,7 +132,7 @@ async function eventsOf(
   return events
 }
 
-async function eraseAll(deps: EraseDeps, events: readonly Event[]): Promise<number> {
+async function eraseAll(deps: EraseDeps, events: readonly Event[]) {
   let count = 0
   for (const event of events) if (await eraseFromEvent(deps, event)) count++
   return count

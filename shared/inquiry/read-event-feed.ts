@@ -103,7 +103,7 @@ function resumePosition(position: FeedPosition) {
 }
 
 /** One event always fits. */
-function fittingCount(events: readonly (Event | undefined)[]): number {
+function fittingCount(events: readonly (Event | undefined)[]) {
   let bytes = 0
   for (const [at, event] of events.entries()) {
     bytes += Buffer.byteLength(event?.body ?? '')

@@ -46,7 +46,7 @@ type OwnRow = {
 }
 
 /** What the provider is to credit; a contract that bills later deducts no fee. */
-function expectedCredit({ price, isInvoiced }: Omit<OwnMoney, 'row'>): Minor {
+function expectedCredit({ price, isInvoiced }: Omit<OwnMoney, 'row'>) {
   return minor(isInvoiced ? price.grossMinor : price.grossMinor - price.feeMinor)
 }
 

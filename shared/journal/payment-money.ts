@@ -68,7 +68,7 @@ export function moneyAfter(price: Figures, rows: readonly MoneyRow[]): PaymentMo
 }
 
 /** Voided and reversed rows do not count. */
-function standingMinor(rows: readonly MoneyRow[], type: Movement['type']): Minor {
+function standingMinor(rows: readonly MoneyRow[], type: Movement['type']) {
   return rows
     .filter((row) => row.type === type && undoneBy(rows, row) === undefined)
     .reduce((sum, { amountMinor }) => plus(sum, amountMinor), ZERO)

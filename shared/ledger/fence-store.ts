@@ -33,7 +33,7 @@ export async function raiseFence(
 }
 
 /** A higher fence stays. Throws when there is no item. */
-async function raiseItem(deps: TableDeps, step: Step, end: Timestamp): Promise<void> {
+async function raiseItem(deps: TableDeps, step: Step, end: Timestamp) {
   const { item } = await deps.table.write(step)
   const { closedUntil = '' } = ifValid(FenceSchema, item) ?? {}
   assertInvariant(item !== undefined && closedUntil >= end, 'a ledger item has no fence')

@@ -53,7 +53,7 @@ function objectFrom(payload: unknown): object {
  * Alerts and terminals show the text. Only notes may have line breaks. A line of the bank's answer
  * is refused alone.
  */
-function refuseHiddenCharacters(payload: object): void {
+function refuseHiddenCharacters(payload: object) {
   const { notes: _notes, lines: _lines, ...fields } = Object(payload)
   const fieldErrors = hiddenCharactersIn(fields)
   const [first] = Object.entries(fieldErrors)

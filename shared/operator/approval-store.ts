@@ -99,7 +99,7 @@ export function approvalIdOf({ action, payload }: Approvable): string {
 }
 
 /** Whether the settlement alone is the subject: a later approval replaces the earlier one. */
-function isOfSettlement(action: ApprovedAction): boolean {
+function isOfSettlement(action: ApprovedAction) {
   return action === 'recredit-settlement' || action === 'mark-settlement-paid'
 }
 

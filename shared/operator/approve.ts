@@ -47,7 +47,7 @@ export async function approve(
 }
 
 /** The action would find no approval, and this person would believe that it has one. */
-function assertHasFigures({ action, payload }: Approvable): void {
+function assertHasFigures({ action, payload }: Approvable) {
   const figures = APPROVED_FIGURES[action]
   const hint = `${action} has ${Object.keys(figures).join(', ')}.`
   parseInput(v.strictObject({ payload: v.strictObject(figures) }), { payload }, hint)

@@ -181,7 +181,7 @@ export async function findAnyHead(deps: TableDeps, subject: string) {
   return { head: ifValid(AuditHeadSchema, item), last }
 }
 
-function digestOf(record: AuditRecord): string {
+function digestOf(record: AuditRecord) {
   const { subject, operator, action, at, requestId, before, after, number, previous } = record
   return createHash('sha256')
     .update(textOf({ subject, operator, action, at, requestId, before, after, number, previous }))
@@ -204,7 +204,7 @@ export async function readAuditRecords(deps: TableDeps, subject: string) {
 }
 
 /** Within one millisecond the number decides, because the key does not. */
-function oldestFirst(a: AuditRecord, b: AuditRecord): number {
+function oldestFirst(a: AuditRecord, b: AuditRecord) {
   return a.at === b.at ? a.number - b.number : a.at < b.at ? -1 : 1
 }
 

@@ -199,7 +199,10 @@ export function isForeign({
   return paymentIdFor(clientId, keyDigest) !== paymentId
 }
 
-/** Also in creation; of any client unless one is named. Throws 404; 409 for an unreadable row. */
+/**
+ * A payment, also in creation. Without a client, for an operator, an unreadable row is 409. Throws
+ * 404.
+ */
 export async function findAnyPayment(
   deps: TableDeps,
   id: string,
@@ -269,8 +272,8 @@ export function claimCheck(
 export const isCreating = equals('status', 'creating')
 
 /**
- * The remembered captures led to no credit. Without `nextDueAt` no check follows. Refused when the
- * payment became due for another reason meanwhile.
+ * Ends a check whose captures led to no credit. Without `nextDueAt` no check follows. Refused when
+ * the payment changed its status, or became due for another reason, meanwhile.
  */
 export function endCheck(
   deps: TableDeps,

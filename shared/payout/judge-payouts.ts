@@ -58,7 +58,10 @@ export async function judgeClients(
 }
 
 /** Uses up nothing. Leaves out a settlement that it cannot judge. */
-export async function judgePayout(deps: GateDeps, settlement: Settlement) {
+export async function judgePayout(
+  deps: GateDeps,
+  settlement: Settlement,
+): Promise<Payout | LeftOut> {
   try {
     await requireLine(deps, settlement)
     return { settlement, ...(await passWhole(deps, settlement)) }

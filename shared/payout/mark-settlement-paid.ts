@@ -31,7 +31,10 @@ type PaidDeps = GateDeps & Pick<Deps, 'alerts' | 'queues'>
  * used, and a used batch is not cancelled. Throws 422, and 409 for a reference that paid out
  * another settlement.
  */
-export async function markSettlementPaid(deps: CloseDeps & PaidDeps, input: TransferInput) {
+export async function markSettlementPaid(
+  deps: CloseDeps & PaidDeps,
+  input: TransferInput,
+): Promise<Settlement> {
   const { operator } = input
   const reference = paidReference(input)
   let alerted = false

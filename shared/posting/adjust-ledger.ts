@@ -91,7 +91,7 @@ async function assertWithinBounds(
   deps: RecordDeps,
   { clientId, kind, amountMinor }: AdjustmentInput,
   { writtenOffMinor }: Window,
-): Promise<void> {
+) {
   if (kind === 'correction') return
   if (amountMinor > 0) {
     const { pendingMinor, availableMinor } = await getBalance(deps, clientId)

@@ -229,8 +229,8 @@ export async function requireRows(
   return answer
 }
 
-/** Also by a type or a status that no document names. */
-function givesBack(row: ProviderTransaction): boolean {
+/** A row whose type or status no document names may give money back too. */
+function givesBack(row: ProviderTransaction) {
   const { type, status, providerMinor } = row
   const isBack = type === 'return' || (type === 'unknown' && providerMinor < 0)
   return isBack && !isForeignMoney(row) && status !== 'failed' && status !== 'reversed'

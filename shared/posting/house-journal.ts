@@ -91,7 +91,7 @@ async function bookWithFinding(
   entry: HouseEntry,
   finding: Suspense | undefined,
   other?: Suspense,
-): Promise<void> {
+) {
   const { suspense, noted } = finding ? putSuspense(finding) : {}
   const more = other && ensureSuspense(other)
   const write = (others: Steps<string>) =>

@@ -130,14 +130,14 @@ export function findingsOf(
 }
 
 /** What the house bears of a refund or a dispute about money that went back before. */
-function lostTwice(payment: Payment, row: MoneyRow, netMinor: Minor): Minor {
+function lostTwice(payment: Payment, row: MoneyRow, netMinor: Minor) {
   if (row.type !== 'chargeback' && row.type !== 'refund') return ZERO
   const { wentBackMinor, isVoid } = moneyOf(payment)
   const isTwice = isVoid || plus(wentBackMinor, row.amountMinor) > payment.notionalMinor
   return isTwice ? less(netMinor, row.providerMinor) : ZERO
 }
 
-function contradictionOf(row: MoneyRow): Minor {
+function contradictionOf(row: MoneyRow) {
   if (row.isByBank === true) return ZERO
   return row.type === 'dispute_won' ? contradictionIn(row) : contradictionOut(row)
 }

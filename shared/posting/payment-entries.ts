@@ -129,7 +129,7 @@ function movementLegs(
 }
 
 /** An entry is eligible a day after its payment was paid, but not before it was posted. */
-function eligibleAt({ paidAt }: Payment, postedAt: Timestamp): Timestamp {
+function eligibleAt({ paidAt }: Payment, postedAt: Timestamp) {
   return later(postedAt, addMs(paidAt ?? postedAt, DAY_MS))
 }
 

@@ -138,11 +138,11 @@ async function rowOf(deps: RecordDeps, input: RefundInput): Promise<HouseEntry |
 const REFUNDED = { status: 'resolved', resolution: 'refunded' } as const
 
 /** Of a withdrawal the amount is what our bank was thought to have received. */
-function amountOf({ amountMinor, bankMinor, providerMinor }: HouseEntry): Minor {
+function amountOf({ amountMinor, bankMinor, providerMinor }: HouseEntry) {
   return amountMinor ?? (bankMinor === 0 ? negated(providerMinor) : bankMinor)
 }
 
-function assertLeft(payment: Payment, amountMinor: Minor): void {
+function assertLeft(payment: Payment, amountMinor: Minor) {
   const { isVoid, wentBackMinor } = moneyOf(payment)
   const leftMinor = isVoid ? ZERO : atLeastZero(less(payment.notionalMinor, wentBackMinor))
   const isFull = payment.movements.length >= MAX_MOVEMENTS

@@ -110,7 +110,7 @@ function alreadyResolved() {
   return refused('this item is already resolved', 'list-suspense shows how it was resolved.')
 }
 
-function assertAllowed(item: Suspense, resolution: OperatorResolution): void {
+function assertAllowed(item: Suspense, resolution: OperatorResolution) {
   const allowed: readonly OperatorResolution[] = ALLOWED[item.kind]
   if (!allowed.includes(resolution)) {
     throw invalid(

@@ -275,7 +275,7 @@ function ledgerStep(
     : countTransition({ ...after, from, to: after.status })
 }
 
-function openNet(payment: StoredPayment): Minor {
+function openNet(payment: StoredPayment) {
   return payment.status === 'succeeded' && payment.openAt !== undefined
     ? standingFigures(moneyOf(payment)).netMinor
     : ZERO

@@ -73,6 +73,7 @@ export async function planSettlements(
       )
       const isChanging = plannedEntries.some(({ eligibleAt }) => hasSwept(after, eligibleAt))
       const isWrong = own.some(isAboutSums) && others.length === 0 && !isChanging
+      // The file that the bank has must stay what the books say.
       const live = isWrong ? (await liveBatchOf(deps, after))?.number : undefined
       const isSet = isWrong && mayChangeSums(after) && live === undefined
       const sums = isSet ? await sumsOf(deps, after, seen) : undefined
@@ -288,5 +289,3 @@ const UNSUMMED = 'its entries are too many for one run; run recount-ledger again
 const ALTERED = 'its entries are as many as before with another net: one is altered'
 const UNREAD =
   'a payment that is left, or that this call has not read, may have lost an entry of it'
-
-/** The file that the bank has must stay what the books say. */

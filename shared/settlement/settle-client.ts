@@ -205,7 +205,7 @@ async function recordSettlement(
 export async function triggerSettlement(
   deps: SettleDeps,
   { clientId, operator }: { readonly clientId: ClientId; readonly operator: string },
-) {
+): Promise<SettleResult> {
   if (deps.stage.isClosed === true) {
     throw refused('the stage is closed', 'Recount the ledgers, and open the stage first.')
   }

@@ -37,7 +37,11 @@ export function findSettlement(deps: TableDeps, clientId: ClientId, id: string) 
 }
 
 /** Operators name no client. For them a row that cannot be read is 409. Throws 404. */
-export async function findAnySettlement(deps: TableDeps, id: string, clientId?: ClientId) {
+export async function findAnySettlement(
+  deps: TableDeps,
+  id: string,
+  clientId?: ClientId,
+): Promise<Settlement> {
   const settlementId = ifValid(SettlementIdSchema, id)
   const item = settlementId && (await deps.table.get(settlementKey(settlementId)))
   const isOther = clientId !== undefined && item?.['clientId'] !== clientId

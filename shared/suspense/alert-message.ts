@@ -38,17 +38,18 @@ const NAMED = 20
 /** The disputes that the row may have deducted, in words. */
 export async function disputesBefore(deps: TableDeps, { createdAt }: Suspense): Promise<string> {
   const since = addMs(createdAt, -DEDUCTED_MS)
-  const { items } = await listSuspenseAbout(deps, { kind: 'case', since })
+  const { items, complete } = await listSuspenseAbout(deps, { kind: 'case', since })
   const disputes = items.filter(({ cause, state }) => cause === 'dispute' && state !== 'won')
-  if (disputes.length === 0) return ' No dispute is known of the two months before.'
+  const unread = complete ? '' : ' Not all of them were read: run list-suspense --kind case.'
+  if (disputes.length === 0) return ` No dispute is known of the two months before.${unread}`
   const named = disputes
     .slice(0, NAMED)
     .map(({ suspenseId, paymentId, amountMinor }) => `${suspenseId} (${paymentId}, ${amountMinor})`)
   const more = disputes.length > NAMED ? ` and ${disputes.length - NAMED} more` : ''
-  return ` It may be the deduction of these disputes (payment, IDR): ${named.join(', ')}${more}.`
+  return ` It may be the deduction of these disputes (payment, IDR): ${named.join(', ')}${more}.${unread}`
 }
 
-function messageOf(item: Suspense, facts: Facts): string {
+function messageOf(item: Suspense, facts: Facts) {
   const { kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'unknown', clientId } = item
   const close = `run resolve-suspense --suspense_id ${suspenseId}`
   const unit = cause === 'wrong_currency' ? 'of another currency' : 'IDR'
@@ -96,7 +97,7 @@ function messageOf(item: Suspense, facts: Facts): string {
 /** The id of a payout whose row became void names its settlement. */
 const UNDONE_PAYOUT = /^(.+)#([0-9a-f-]{36})#transaction_unexplained$/
 
-function messageOfUnexplained(item: Suspense, close: string): string {
+function messageOfUnexplained(item: Suspense, close: string) {
   const { cause, suspenseId, amountMinor, paymentId = 'unknown' } = item
   const [, transactionId, settlementId] = UNDONE_PAYOUT.exec(suspenseId) ?? []
   if (settlementId === undefined)
@@ -105,7 +106,7 @@ function messageOfUnexplained(item: Suspense, close: string): string {
 }
 
 /** The dispute's callback opens its case. If it is lost, only this message tells of the dispute. */
-function messageOfChargeback(item: Suspense, answerBy: Timestamp): string {
+function messageOfChargeback(item: Suspense, answerBy: Timestamp) {
   const { suspenseId, amountMinor = ZERO, paymentId } = item
   const lost =
     amountMinor > 0
@@ -121,7 +122,7 @@ function moneyOf({ paymentId = 'unknown', providerPaymentId }: Suspense): string
     : `the held money ${providerPaymentId} (payment ${paymentId})`
 }
 
-function messageOfCase(item: Suspense, { wentBack }: Facts): string {
+function messageOfCase(item: Suspense, { wentBack }: Facts) {
   const { cause, suspenseId, amountMinor, paymentId = 'unknown', state, answerBy } = item
   const close = `resolve-suspense --suspense_id ${suspenseId}`
   const amount = amountMinor === undefined ? 'an unknown amount' : `${amountMinor} IDR`

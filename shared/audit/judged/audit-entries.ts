@@ -27,7 +27,6 @@ import type { ClientBooks } from './client-books.ts'
 import { auditOwners } from './derive-payment.ts'
 import { judgeEventsOf, judgePayment } from './judge-payments.ts'
 
-/** Entries as they are stored: an unreadable one is a difference and hides no other. */
 type SourcesRead = Pick<ReturnType<typeof readingInto>, 'itemOf'> & {
   readonly entries: readonly Entry[]
   readonly reads?: Reads
@@ -129,6 +128,7 @@ async function judgeSources(
   }
 }
 
+/** Entries as they are stored: an unreadable one is a difference and hides no other. */
 export function readingInto(differences: Difference[]) {
   const items = new WeakMap<Entry, Item>()
   const read = (item: Item) => {

@@ -154,7 +154,7 @@ export async function findAuditedClient(deps: TableDeps, clientId: ClientId) {
 }
 
 /** The client is read again, because an operator may have changed it meanwhile. */
-export async function readClientBooks(deps: StoreDeps, clientBefore: Client) {
+export async function readClientBooks(deps: StoreDeps, clientBefore: Client): Promise<ClientBooks> {
   const { clientId } = clientBefore
   const readAt = deps.now()
   const { ledger, ledgerRows } = await readLedgerRows(deps, clientId)

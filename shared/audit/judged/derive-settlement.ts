@@ -18,7 +18,7 @@ export function derivedSettlement(
   settlement: Settlement,
   { clientId, clientRecords }: Pick<ClientBooks, 'clientId' | 'clientRecords'>,
   { sums, records }: Sources,
-) {
+): Settlement {
   const { settlementId, createdAt } = settlement
   // The id is chosen when the sum begins, perhaps by a process with a faster clock.
   const idTime = timestampOf(timeOfUuid(settlementId))

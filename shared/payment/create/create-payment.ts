@@ -179,7 +179,7 @@ export async function waitForAttempt(
   throw retryError('the payment is still being created')
 }
 
-function mayTakeOver({ providerAttempts }: CreatingPayment, deadline: Deadline): boolean {
+function mayTakeOver({ providerAttempts }: CreatingPayment, deadline: Deadline) {
   return providerAttempts.at(-1)?.code === NO_TIME_LEFT && createTimeoutMs(deadline) !== undefined
 }
 

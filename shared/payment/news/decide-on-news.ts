@@ -38,7 +38,7 @@ export function decideOnNews(
   const { capture, paymentRequestId, requestStatus: status, failureReason } = news
   if (capture) return decideOnCapture(payment, capture, now)
   if (status === 'unknown') return payment ? { do: 'note', payment } : NOTHING
-  // A foreign one's end would inform the merchant of the changed row.
+  // The end of a foreign payment would inform the merchant of the changed row.
   if (news.isAwaited || payment?.status !== 'pending' || isForeign(payment)) return NOTHING
   if (paymentRequestId !== payment.paymentRequestId) return NOTHING
   switch (status) {
@@ -94,7 +94,7 @@ function decideOnCapture(
   return { do: 'close', payment, status: 'failed', failureReason, money: { capture, cause } }
 }
 
-function isRupiah({ currency }: ProviderPayment): boolean {
+function isRupiah({ currency }: ProviderPayment) {
   return currency === 'IDR'
 }
 

@@ -51,7 +51,7 @@ export async function receiveCallback(
  * The sync's head handles all deferred callbacks, a page at a time. An environment wakes the sync
  * at most every 30 s.
  */
-async function wakeSync(deps: CallbackDeps): Promise<void> {
+async function wakeSync(deps: CallbackDeps) {
   const now = deps.now()
   const { syncWokenAt: lastWokenAt } = deps.memory
   if (lastWokenAt !== undefined && lastWokenAt <= now && now < addMs(lastWokenAt, 30 * SECOND_MS))

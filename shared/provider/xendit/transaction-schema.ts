@@ -281,7 +281,7 @@ function idOf(row: unknown): string | undefined {
 }
 
 /** Each unreadable row is told once, and not only the first one. */
-function digestOf(row: unknown): string {
+function digestOf(row: unknown) {
   return createHash('sha256')
     .update(JSON.stringify(row) ?? '')
     .digest('hex')

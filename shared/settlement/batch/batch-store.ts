@@ -18,7 +18,7 @@ import { type Batch, type BatchRow, BatchSchema, batchSubject, digestOf, isLive 
  * What every decision about a batch is made from. Of a number that no batch has, and of a batch
  * whose row is lost or unreadable, the list is unknown.
  */
-export async function findBatch(deps: TableDeps, number: number) {
+export async function findBatch(deps: TableDeps, number: number): Promise<Batch> {
   const read = await readChain(deps, number)
   // A record that was written after the head was read looks like a break.
   const { records, isBroken, last } = read.isBroken ? await readChain(deps, number) : read

@@ -61,7 +61,7 @@ function toSettledDto(entry: Entry, settlementId: SettlementId) {
   return toEntryDto({ ...entry, ...settledFigures(entry), carried: undefined }, settlementId)
 }
 
-function toEntryDto(entry: Entry, settlementId: SettlementId | undefined) {
+function toEntryDto(entry: Entry, settlementId: SettlementId | undefined): EntryDto {
   return {
     id: entry.entryId,
     type: entry.type,

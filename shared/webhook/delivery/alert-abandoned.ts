@@ -58,14 +58,14 @@ export async function checkAbandonedDelivery(
 
 const Marks = v.pick(EndpointSchema, ['deletedAt', 'lastAlertAt'])
 
-/** No other field matters. An endpoint without these is reported without a mark. */
+/** Other unreadable fields of the endpoint matter to no alert; without these it sets no mark. */
 async function endpointOf(deps: AlertDeps, { clientId, endpointId }: Delivery) {
   const ids = { clientId, endpointId }
   const marks = ifValid(Marks, await endpointItem(deps, ids))
   return marks && { ...marks, ...ids }
 }
 
-function needsAlert({ status, dueAt }: Delivery): boolean {
+function needsAlert({ status, dueAt }: Delivery) {
   return status === 'abandoned' && dueAt !== undefined
 }
 

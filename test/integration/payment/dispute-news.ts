@@ -10,7 +10,7 @@ export const CASE = 'mi-dspt-3f7c2d1e'
 
 type Said = Readonly<Record<string, unknown>>
 
-/** As the provider publishes it. */
+/** A callback's fields stand beside `event`, with nulls under `data`, or all under `data`. */
 export function send(
   deps: TestDeps,
   said: Said,

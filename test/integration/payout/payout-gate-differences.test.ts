@@ -120,7 +120,7 @@ describe('the payout gate and differences', () => {
       const row = await rawItem(deps, key)
       await putRaw(deps, { ...row, ...alteredFields })
 
-      expect(await pay({}, deps)).toMatchObject(REFUSED)
+      expect(await pay()).toMatchObject(REFUSED)
       expect(await status()).toBe('recorded')
       await putRaw(deps, row)
       expect(await pay()).toMatchObject({ status: 200 })

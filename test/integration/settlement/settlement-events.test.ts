@@ -198,10 +198,10 @@ async function announceAs(deps: TestDeps, before: Settlement, status: Settlement
 }
 
 async function repaired(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
-  const quick = deps
-  const { plan } = await recountLedger(quick, { clientId, operator: 'sari' })
-  await recountLedger(quick, { clientId, operator: 'sari', plan })
-  expect((await recountLedger(quick, { clientId, operator: 'sari' })).writes).toStrictEqual([])
+  const asked = { clientId, operator: 'sari' }
+  const { plan } = await recountLedger(deps, asked)
+  await recountLedger(deps, { ...asked, plan })
+  expect((await recountLedger(deps, asked)).writes).toStrictEqual([])
   expect(await balanced(deps, { clientId })).toBe(true)
 }
 

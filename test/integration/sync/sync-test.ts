@@ -14,7 +14,7 @@ import { clientTest } from '../settlement/client-test.ts'
 /**
  * The `it` for tests of the sync. Each test has its own gateway. After each test the client's books
  * are audited. `rows`: the provider's transactions. `sync`: adds rows and runs the sync.
- * `showAnew`: the provider changes a row. `paid`: a pending payment whose callback was lost.
+ * `showAnew`: the provider shows a changed row. `paid`: a pending payment whose callback was lost.
  * `credited`: a payment that was credited with its estimated fee.
  */
 export const syncTest = clientTest
@@ -38,8 +38,10 @@ export const syncTest = clientTest
   .extend(
     'showAnew',
     ({ deps, rows }) =>
-      (row: ProviderTransaction, fields: Partial<ProviderTransaction>) =>
-        void rows.splice(rows.indexOf(row), 1, { ...row, ...fields, updatedAt: deps.now() }),
+      (row: ProviderTransaction, fields: Partial<ProviderTransaction>) => {
+        const at = rows.findIndex(({ transactionId: id }) => id === row.transactionId)
+        rows.splice(at, 1, { ...row, ...fields, updatedAt: deps.now() })
+      },
   )
   .extend('paid', ({ deps, client }) => paidUpstream(deps, client))
   .extend('credited', ({ deps, client }) => creditedPayment(deps, client))

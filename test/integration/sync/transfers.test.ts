@@ -10,6 +10,7 @@ import { bookedRow } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { settlementEntries } from '../../../shared/settlement/statement/settlement-entries.ts'
+import { disputesBefore } from '../../../shared/suspense/alert-message.ts'
 import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
 import { closeSuspense, findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { TimestampSchema } from '../../../shared/time.ts'
@@ -17,6 +18,7 @@ import { eventsOf } from '../../support/payment-builders.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { payOut, sweptADayLater } from '../../support/settlement-builders.ts'
 import { creditedPayment, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
+import { putRaw } from '../../support/tampering.ts'
 import { beforeCommit } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { CASE, send } from '../payment/dispute-news.ts'
@@ -250,7 +252,7 @@ it('a row out that names only an order is no case, and refund-payment books it',
   expect(reply).toMatchObject({ status: 200, body: { amount_minor: 60_000 } })
 })
 
-it('a month’s deduction of disputes, which names none, is told with the cases of its time', async ({
+it('a month’s deduction of disputes, which names none, is told with the cases of its time, and that not all were read', async ({
   deps,
   credited,
   sync,
@@ -267,4 +269,10 @@ it('a month’s deduction of disputes, which names none, is told with the cases 
 
   const told = deps.published.find(({ subject }) => subject === suspenseId)
   expect(told?.message).toContain(`${CASE} (${credited.payment.paymentId}, 100000)`)
+  const [item] = deps.stored.items('SUSPENSE#').filter(({ id }) => id === suspenseId)
+  for (let at = 0; at < 5_100; at++) await putRaw(deps, { ...item, pk: `SUSPENSE#${at}` })
+  const deduction = await findSuspense(deps, suspenseId)
+  expect(deduction && (await disputesBefore(deps, deduction))).toContain(
+    'Not all of them were read',
+  )
 })
