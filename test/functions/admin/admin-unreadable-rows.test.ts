@@ -24,8 +24,8 @@ async function alter(deps: TestDeps, key: Key, altered: object) {
   await putRaw(deps, { ...(await rawItem(deps, key)), ...altered })
 }
 
-function refusalOf(clientId = '…') {
-  return { status: 409, body: { action_hint: `Run recount-ledger --client_id ${clientId}.` } }
+function refusalOf(id = '…') {
+  return { status: 409, body: { action_hint: `Run recount-ledger --client_id ${id}.` } }
 }
 
 it('an unreadable merchant and key are named by their lists, and refuse an action with the command that repairs them', async () => {
@@ -48,8 +48,8 @@ it('an unreadable merchant and key are named by their lists, and refuse an actio
     [revokeApiKey, clientId, { operator: 'ayu', key_id: alteredKey.key.keyId }],
     [getClient, altered.clientId, {}],
   ] as const) {
-    const reply = await invokeAdmin(handler, deps, { client_id, ...payload })
-    expect(reply).toMatchObject(refusalOf(client_id))
+    const got = await invokeAdmin(handler, deps, { client_id, ...payload })
+    expect(got).toMatchObject(refusalOf(client_id))
   }
 })
 
