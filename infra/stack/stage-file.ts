@@ -206,7 +206,7 @@ export type StageDomain = v.InferOutput<typeof DomainSchema>
 export type OriginCertificate = v.InferOutput<typeof OriginCertificateSchema>
 
 /** Throws an error that names each missing, unknown or invalid setting. */
-export function parseStageFile(file: string, text: string): StageFile {
+export function parseStageFile(file: string, text: string) {
   let settings: unknown
   try {
     settings = JSON.parse(text)
@@ -227,7 +227,7 @@ const FOLDER = 'infra/stages'
 const DISPOSABLE = 'dev'
 
 /** From the stage's own file, or from that of `dev`. */
-export function readStageFile(stage: string): StageFile {
+export function readStageFile(stage: string) {
   const ownFile = `${FOLDER}/${stage}.json`
   const file = existsSync(join(PROJECT_ROOT, ownFile)) ? ownFile : `${FOLDER}/${DISPOSABLE}.json`
   return parseStageFile(file, readFileSync(join(PROJECT_ROOT, file), 'utf8'))

@@ -37,7 +37,7 @@ export function loggedProvider(
 }
 
 /** The refusal of a single payment is no provider failure: `trouble` is 0. */
-function logOutcome(log: Deps['log'], answer: Outcome, fields: LogFields): void {
+function logOutcome(log: Deps['log'], answer: Outcome, fields: LogFields) {
   if (answer.kind === 'refused') {
     return log.warn('provider.call_failed', {
       ...fields,

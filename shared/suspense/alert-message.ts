@@ -48,7 +48,7 @@ export async function disputesBefore(deps: TableDeps, { createdAt }: Suspense): 
   return ` It may be the deduction of these disputes (payment, IDR): ${named.join(', ')}${more}.`
 }
 
-function messageOf(item: Suspense, facts: Facts): string {
+function messageOf(item: Suspense, facts: Facts) {
   const { kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'unknown', clientId } = item
   const close = `run resolve-suspense --suspense_id ${suspenseId}`
   const unit = cause === 'wrong_currency' ? 'of another currency' : 'IDR'
@@ -96,7 +96,7 @@ function messageOf(item: Suspense, facts: Facts): string {
 /** The id of a payout whose row became void names its settlement. */
 const UNDONE_PAYOUT = /^(.+)#([0-9a-f-]{36})#transaction_unexplained$/
 
-function messageOfUnexplained(item: Suspense, close: string): string {
+function messageOfUnexplained(item: Suspense, close: string) {
   const { cause, suspenseId, amountMinor, paymentId = 'unknown' } = item
   const [, transactionId, settlementId] = UNDONE_PAYOUT.exec(suspenseId) ?? []
   if (settlementId === undefined)
@@ -105,7 +105,7 @@ function messageOfUnexplained(item: Suspense, close: string): string {
 }
 
 /** The dispute's callback opens its case. If it is lost, only this message tells of the dispute. */
-function messageOfChargeback(item: Suspense, answerBy: Timestamp): string {
+function messageOfChargeback(item: Suspense, answerBy: Timestamp) {
   const { suspenseId, amountMinor = ZERO, paymentId } = item
   const lost =
     amountMinor > 0
@@ -115,13 +115,13 @@ function messageOfChargeback(item: Suspense, answerBy: Timestamp): string {
 }
 
 /** A finding about held money names its capture. */
-function moneyOf({ paymentId = 'unknown', providerPaymentId }: Suspense): string {
+function moneyOf({ paymentId = 'unknown', providerPaymentId }: Suspense) {
   return providerPaymentId === undefined
     ? `payment ${paymentId}`
     : `the held money ${providerPaymentId} (payment ${paymentId})`
 }
 
-function messageOfCase(item: Suspense, { wentBack }: Facts): string {
+function messageOfCase(item: Suspense, { wentBack }: Facts) {
   const { cause, suspenseId, amountMinor, paymentId = 'unknown', state, answerBy } = item
   const close = `resolve-suspense --suspense_id ${suspenseId}`
   const amount = amountMinor === undefined ? 'an unknown amount' : `${amountMinor} IDR`

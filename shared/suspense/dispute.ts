@@ -115,10 +115,10 @@ export function lastAlertAt(item: Suspense, now: Timestamp): Timestamp {
   return isOpenDispute(item) ? closesAt(item) : addMs(now, DAY_MS)
 }
 
-function closesAt({ createdAt, answerBy }: Suspense): Timestamp {
+function closesAt({ createdAt, answerBy }: Suspense) {
   return addMs(later(createdAt, answerBy ?? createdAt), CLOSES_MS)
 }
 
-function isOpenDispute({ cause, kind, status }: Suspense): boolean {
+function isOpenDispute({ cause, kind, status }: Suspense) {
   return kind === 'case' && cause === 'dispute' && status === 'open'
 }

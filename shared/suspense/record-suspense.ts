@@ -163,7 +163,7 @@ export function transferCase(
   }
 }
 
-function caseIdOfTransfer(transactionId: string): string {
+function caseIdOfTransfer(transactionId: string) {
   return `${transactionId}#transfer`
 }
 

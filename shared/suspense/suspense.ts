@@ -154,7 +154,7 @@ export function isClosedByOperator(item: Suspense): boolean {
 }
 
 /** Without an operator: the money was refunded, or a payment was credited with it after all. */
-function isResolvedByRow({ resolution }: Suspense): boolean {
+function isResolvedByRow({ resolution }: Suspense) {
   return resolution === 'refunded' || resolution === 'credited'
 }
 
@@ -172,7 +172,7 @@ export function resolvedAmountOf(item: Suspense): Minor {
 }
 
 /** What the rows of the item have left in suspense. */
-function bookedAmountOf(item: Suspense): Minor {
+function bookedAmountOf(item: Suspense) {
   return item.providerMinor === undefined
     ? less(ZERO, item.refundedMinor ?? ZERO)
     : owedAmountOf(item)

@@ -134,7 +134,7 @@ function runsPerMonth({ trigger }: FunctionSpec) {
   return (ASSUMPTIONS.hoursPerMonth * 60) / minutes
 }
 
-export function thousand(value: number): string {
+export function thousand(value: number) {
   return `${Math.round(value / 1_000)} thousand`
 }
 

@@ -136,7 +136,7 @@ export async function startMerchant(metered?: MeteredWorld, named: readonly stri
       throw new Error(`${name} answered ${reply?.text ?? 'nothing'}`)
     return reply.body
   }
-  const create = async (key: string, body: string = PAYMENT_BODY, status = 201) => {
+  const create = async (key: string, body = PAYMENT_BODY, status = 201) => {
     const asked = { headers: { 'idempotency-key': key }, body }
     return String((await ask('api-create-payment', asked, status, { status: 'pending' }))['id'])
   }

@@ -70,6 +70,6 @@ function each(values: readonly string[], before: readonly string[] = []) {
   return values.map((value) => [...before, value])
 }
 
-export function metricsByChannel(): number {
+export function metricsByChannel() {
   return [...everyMetric()].filter((metric) => metric.includes(CHANNEL.join(' '))).length
 }

@@ -162,7 +162,7 @@ export async function unreachedControls(page: Page): Promise<readonly string[]> 
   return page.evaluate<string[]>('unreached.map((control) => control.outerHTML)')
 }
 
-export async function scanQrCode(browser: Browser, png: Buffer): Promise<string | undefined> {
+export async function scanQrCode(browser: Browser, png: Buffer) {
   const context = await browser.newContext()
   const page = await context.newPage()
   const { data, width, height } = await page.evaluate<{

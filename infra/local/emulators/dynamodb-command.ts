@@ -16,7 +16,7 @@ type DynamoDbCommand = (options: {
   readonly dataDirectory?: string
 }) => KeptCommand
 
-export function isReachableFromOutside({ command }: { readonly command: string }): boolean {
+export function isReachableFromOutside({ command }: { readonly command: string }) {
   return command.includes(' -jar ') && !command.startsWith('docker ')
 }
 
@@ -112,7 +112,7 @@ function launchWith(java: string, directory: string): readonly string[] {
 }
 
 /** Compiled once for each version of DynamoDB Local and of the launcher. */
-function compiledLauncher(java: string, directory: string): string | undefined {
+function compiledLauncher(java: string, directory: string) {
   const digest = createHash('sha256').update(readFileSync(LAUNCHER_SOURCE)).update(directory)
   const classes = join(COMPILED, digest.digest('hex').slice(0, 16))
   if (existsSync(join(classes, `${LAUNCHER}.class`))) return classes

@@ -157,7 +157,7 @@ function describeVariant({ description, method, required, ownFields }: Variant):
   }
 }
 
-function fieldsOf({ properties }: Json): Json {
+function fieldsOf({ properties }: Json) {
   if (!isJson(properties)) throw new Error('the body has no fields')
   return properties
 }

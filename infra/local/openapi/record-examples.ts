@@ -92,7 +92,7 @@ const STEP_MS = 10 * 60_000
 function stableExamples(): (body: Json) => Json {
   const ids = new Map<string, string>()
 
-  const stableId = (id: string): string => {
+  const stableId = (id: string) => {
     const uuid = ids.get(id) ?? derivedUuid('example', String(ids.size + 1))
     ids.set(id, uuid)
     return uuid

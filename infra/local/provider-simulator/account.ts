@@ -69,7 +69,7 @@ export function admitCall(
 }
 
 /** Throws `REQUEST_FORBIDDEN_ERROR` for a key without the permission. */
-export function requirePermission(world: World, permission: Permission): void {
+export function requirePermission(world: World, permission: Permission) {
   if (accountOf(world).permissions.includes(permission)) return
   throw new ProviderError(
     'REQUEST_FORBIDDEN_ERROR',

@@ -15,7 +15,7 @@ export function stageFiles(): readonly string[] {
  * A script for bash, and for zsh by its bashcompinit, that completes `gateway-admin`. It has all
  * words, so that no key press starts a process.
  */
-export function completionScript(): string {
+export function completionScript() {
   const cases = LISTED_ACTIONS.map(
     (action) => `    ${action.name}) words='${optionsOf(action).join(' ')}' ;;`,
   )

@@ -115,10 +115,7 @@ function blocksOf(
 }
 
 /** Leaves out columns that are empty in every row or not chosen. */
-export function tableOf(
-  objects: readonly JsonObject[],
-  chosen: readonly string[] | undefined,
-): string {
+export function tableOf(objects: readonly JsonObject[], chosen: readonly string[] | undefined) {
   const rows = objects.map(
     (object) =>
       new Map(flattenValues(object).flatMap(([name, value]) => summarizeList(name, value))),
@@ -157,7 +154,7 @@ function shortenText(column: string, text: string) {
 }
 
 /** The reason, the wrong fields, and what to do. */
-export function renderRefusal(action: string, stage: string, { status, body }: Reply): string {
+export function renderRefusal(action: string, stage: string, { status, body }: Reply) {
   if (!isObject(body)) return `${action} was refused (${status})`
   const { message, code, field_errors: fields, action_hint: hint, ...others } = body
   const rows = isObject(fields)
@@ -183,12 +180,12 @@ const COMMANDS = new RegExp(
  * The domain's texts name a command as the action with its options, or after `Run` as the action
  * alone. A person can paste what is answered.
  */
-export function withCommands(text: string, stage: string): string {
+export function withCommands(text: string, stage: string) {
   return text.replace(COMMANDS, (found) =>
     found.startsWith("'") ? found : commandOf(found, stage),
   )
 }
 
-export function commandOf(action: string, stage: string): string {
+export function commandOf(action: string, stage: string) {
   return `npm run -s admin -- ${action}${stage === LOCAL_STAGE ? '' : ` --stage ${stage}`}`
 }

@@ -23,7 +23,7 @@ export async function runFile(
   spec: ListedAction,
   { file, ...call }: ActionCall & { readonly file: string },
   io: Output & { readonly env: NodeJS.ProcessEnv },
-): Promise<boolean> {
+) {
   const lines = linesOf(file, spec.fields ?? [], call.payload)
   let done = 0
   for (const [at, { number, id, payload }] of lines.entries()) {

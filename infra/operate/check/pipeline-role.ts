@@ -18,7 +18,7 @@ export const REPOSITORY = /^[\w.-]+@\d+\/[\w.-]+@\d+$/
 const PIPELINE_COMMAND =
   'npm run deploy -- --stage STAGE --init --repository OWNER@OWNER_ID/REPOSITORY@REPOSITORY_ID'
 
-export function pipelineRoleOf(stage: string): string {
+export function pipelineRoleOf(stage: string) {
   return `gateway-${stage}-pipeline`
 }
 

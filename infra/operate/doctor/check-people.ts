@@ -113,7 +113,7 @@ function checkApart(
   })
 }
 
-async function holdersOf(client: IAMClient, PolicyArn: string): Promise<Set<string>> {
+async function holdersOf(client: IAMClient, PolicyArn: string) {
   const holders = new Set<string>()
   for await (const page of paginateListEntitiesForPolicy(
     { client, stopOnSameToken: true },

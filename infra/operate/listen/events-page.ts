@@ -79,7 +79,7 @@ async function requestPage(
   }
 }
 
-function refusalOf({ stage, url }: Feed, status: number, text: string): GatewayRefusal {
+function refusalOf({ stage, url }: Feed, status: number, text: string) {
   if (status === 401) {
     const todo = `npm run admin -- issue-api-key CLIENT_ID --stage ${stage} issues another`
     return new GatewayRefusal(

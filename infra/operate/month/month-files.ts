@@ -79,11 +79,7 @@ const StatementPart = v.object({
 
 const PAYOUT_COLUMNS = ['client_id', 'at', 'settlement_id', 'amount_minor'] as const
 
-export async function writeStatement(
-  clientId: string,
-  { from, to }: Days,
-  { folder, ask }: Place,
-): Promise<StatementSums | undefined> {
+export async function writeStatement(clientId: string, { from, to }: Days, { folder, ask }: Place) {
   const payoutsFile = join(folder, 'payouts.csv')
   const rowsIn = csvReader()
   let [linesMinor, paidMinor] = [0, 0]

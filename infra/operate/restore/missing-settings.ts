@@ -28,7 +28,7 @@ export async function missingSettings(target: TargetTable): Promise<readonly Mis
     MaxReadRequestUnits: stage.table.maxReadUnits,
     MaxWriteRequestUnits: stage.table.maxWriteUnits,
   }
-  const hasLimits = ({ OnDemandThroughput: current }: Throughput): boolean =>
+  const hasLimits = ({ OnDemandThroughput: current }: Throughput) =>
     current?.MaxReadRequestUnits === limits.MaxReadRequestUnits &&
     current.MaxWriteRequestUnits === limits.MaxWriteRequestUnits
   const { warm } = stage.table
@@ -36,7 +36,7 @@ export async function missingSettings(target: TargetTable): Promise<readonly Mis
     ReadUnitsPerSecond: warm.readUnits,
     WriteUnitsPerSecond: warm.writeUnits,
   }
-  const isWarm = ({ WarmThroughput: current }: Throughput): boolean =>
+  const isWarm = ({ WarmThroughput: current }: Throughput) =>
     !warm ||
     ((current?.ReadUnitsPerSecond ?? 0) >= warm.readUnits &&
       (current?.WriteUnitsPerSecond ?? 0) >= warm.writeUnits)

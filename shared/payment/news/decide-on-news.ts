@@ -94,7 +94,7 @@ function decideOnCapture(
   return { do: 'close', payment, status: 'failed', failureReason, money: { capture, cause } }
 }
 
-function isRupiah({ currency }: ProviderPayment): boolean {
+function isRupiah({ currency }: ProviderPayment) {
   return currency === 'IDR'
 }
 

@@ -26,12 +26,12 @@ export function createBody(input: CreateRequestInput): object {
 }
 
 /** The provider counts UTF-16 units. A merchant's 1,000 characters may be twice as many units. */
-function cutDescription(description: string): string {
+function cutDescription(description: string) {
   // A cut within a character leaves the first half of a surrogate pair.
   return description.slice(0, 1_000).replace(/[\uD800-\uDBFF]$/, '')
 }
 
-function providerCodeOf({ method, channelCode = '' }: CreateRequestInput): string {
+function providerCodeOf({ method, channelCode = '' }: CreateRequestInput) {
   switch (method) {
     case 'qris':
       return 'QRIS'

@@ -79,7 +79,7 @@ export async function deliverWebhook(deps: DeliverDeps, message: DeliveryMessage
  * The secret of an endpoint signs the events of its own client alone, each in its own row. So a
  * function that may write rows and messages cannot choose what is signed.
  */
-function assertDerived(delivery: Delivery, message: DeliveryMessage): void {
+function assertDerived(delivery: Delivery, message: DeliveryMessage) {
   const { clientId, endpointId, eventId, eventName, subject, isTest = false } = delivery
   const isSameEndpoint = clientId === message.clientId && endpointId === message.endpointId
   assertInvariant(isSameEndpoint, 'a message names the endpoint of its delivery')
@@ -94,7 +94,7 @@ function dropMessage(
   deps: DeliverDeps,
   { deliveryId, attempt }: DroppedMessage,
   reason: DropReason,
-): void {
+) {
   deps.log.info('delivery.dropped', { delivery_id: deliveryId, attempt, reason })
 }
 
@@ -106,7 +106,7 @@ async function handleClaimedDelivery(
   deps: DeliverDeps,
   delivery: Delivery,
   endpoint: Endpoint | undefined,
-): Promise<void> {
+) {
   const lane = laneOf(endpoint)
   assertInvariant(delivery.claimedUntil !== undefined, 'a claim has an expiry')
   const leftMs = msBetween(deps.now(), delivery.claimedUntil)
@@ -128,7 +128,7 @@ async function requeueDelivery(
   delivery: Delivery,
   lane: Lane,
   delaySeconds: number,
-): Promise<void> {
+) {
   await sendDeliveryMessages(deps, [{ delivery, lane }], delaySeconds)
   deps.log.info('delivery.requeued', {
     delivery_id: delivery.deliveryId,
@@ -141,7 +141,7 @@ function nextAttemptOf({ deliveryId, attempts }: Delivery): DroppedMessage {
   return { deliveryId, attempt: attempts + 1 }
 }
 
-async function endSkipped(deps: DeliverDeps, delivery: Delivery): Promise<void> {
+async function endSkipped(deps: DeliverDeps, delivery: Delivery) {
   if (!(await skipDelivery(deps, delivery)))
     return dropMessage(deps, nextAttemptOf(delivery), 'claimed')
   deps.log.warn('delivery.skipped', {

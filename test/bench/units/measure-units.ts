@@ -151,7 +151,7 @@ async function unpaid(
   return [made, { ...ended, detail }]
 }
 
-export function sumOf(flows: readonly FlowUnits[], sort: string): number {
+export function sumOf(flows: readonly FlowUnits[], sort: string) {
   return flows.reduce((all, { detail }) => all + unitsIn(detail, sort), 0)
 }
 
@@ -169,11 +169,7 @@ export const PAID = [
  * Each payment from its create to its end; a paid payment by its channel, fields and pace; and each
  * flow. `detailed`: also the flows of unpaid payments, and what each flow uses by item and index.
  */
-export function unitsReport(
-  flows: readonly FlowUnits[],
-  paid: MeasuredLives,
-  detailed = false,
-): string {
+export function unitsReport(flows: readonly FlowUnits[], paid: MeasuredLives, detailed = false) {
   const [payments, ...others] = unitTables(flows, detailed)
   return [payments, livesTable(paid), ...others].join('\n\n')
 }

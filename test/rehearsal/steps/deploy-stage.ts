@@ -79,7 +79,7 @@ async function hasAllOfProd() {
 }
 
 /** Fills the provider's secrets and sets its callback URL, which no deployment can do. */
-export async function connectProvider({ world }: Rehearsal, region: string): Promise<string> {
+export async function connectProvider({ world }: Rehearsal, region: string) {
   const { keys, token } = world.dashboard
   await putSecrets(region, keys[0] ?? '', [token])
   const stack = await describeStack(awsClients(region).cloudFormation, STACK)

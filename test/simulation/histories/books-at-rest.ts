@@ -13,7 +13,7 @@ const AGED_MS = 125 * DAY_MS
 const SENT_AGAIN_MS = 40 * DAY_MS
 
 /** Few histories get these months, which are mostly schedules without work. */
-export function isAged(seed: number): boolean {
+export function isAged(seed: number) {
   return seed % 25 === 12
 }
 
@@ -142,7 +142,7 @@ function houseProblems(items: readonly RawItem[]) {
 }
 
 /** The void of one of two rows that may be of the same money undoes nothing. */
-function hasStandingRow({ provider }: World, captureId: string): boolean {
+function hasStandingRow({ provider }: World, captureId: string) {
   const rows = provider
     .transactionRecords()
     .map(({ row }) => row)

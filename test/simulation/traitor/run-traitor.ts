@@ -66,7 +66,7 @@ export async function runTraitor({ seed, spec, audited = false }: TraitorOptions
 }
 
 /** What merchants and the provider can reach: a stranger takes these functions over first. */
-export function facesStrangers(spec: FunctionSpec): boolean {
+export function facesStrangers(spec: FunctionSpec) {
   const { trigger } = spec
   return isHttp(spec) || (trigger.kind === 'queue' && trigger.queue === 'webhooks')
 }

@@ -58,7 +58,7 @@ export function takeEnvironment(
 
 const IDLE = new WeakMap<World, Map<HostedHandler, Environment[]>>()
 
-function idleOf(world: World, loaded: HostedHandler): Environment[] {
+function idleOf(world: World, loaded: HostedHandler) {
   const ofWorld = IDLE.get(world) ?? new Map<HostedHandler, Environment[]>()
   const idle = ofWorld.get(loaded) ?? []
   IDLE.set(world, ofWorld.set(loaded, idle))
@@ -87,7 +87,7 @@ function start(world: World, loaded: HostedHandler, process: Process): Environme
  * Freezes the environment after an invocation, until the next one or longer. A killed environment
  * never returns.
  */
-export function putBack(world: World, environment: Environment, asideMs = 0): void {
+export function putBack(world: World, environment: Environment, asideMs = 0) {
   environment.process.freeze()
   environment.frozenAtMs = world.scheduler.nowMs()
   const wait = () => {

@@ -83,7 +83,7 @@ function textIn(json: unknown, field: string) {
   return String(Object(json)[field])
 }
 
-export function cancelledRequest(method: string, path: string): string | undefined {
+export function cancelledRequest(method: string, path: string) {
   return method === 'POST' ? /^\/v3\/payment_requests\/([^/]+)\/cancel$/.exec(path)?.[1] : undefined
 }
 
@@ -181,7 +181,7 @@ function shownQuery(world: World, { pathname, searchParams }: URL): URLSearchPar
 }
 
 /** A read may come from a replica that lacks the changes of the last minute. */
-function perhapsStale(world: World, { method, url }: HttpCall, fresh: Answered): Answered {
+function perhapsStale(world: World, { method, url }: HttpCall, fresh: Answered) {
   if (method === 'POST' && url.pathname === REQUESTS && fresh.status === 201) {
     world.formerRequests.set(`${REQUESTS}/${textIn(fresh.json, 'payment_request_id')}`, fresh.json)
   }

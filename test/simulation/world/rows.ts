@@ -22,7 +22,7 @@ export function rowsOf(
 }
 
 /** A delivery of an event, or a test delivery. */
-export function deliveryRow({ table }: WithTable, id: unknown): StoredItem | undefined {
+export function deliveryRow({ table }: WithTable, id: unknown) {
   const keys = ['DELIVERY', 'TEST'].map((kind) => ({ pk: `${kind}#${String(id)}`, sk: 'DELIVERY' }))
   const row = keys.map((key) => table.item(key)).find((item) => item !== undefined)
   return row && wholeRow(row)
@@ -40,7 +40,7 @@ function rowOf(kind: string) {
   }
 }
 
-export function windowRow({ table }: WithTable, clientId: unknown): StoredItem {
+export function windowRow({ table }: WithTable, clientId: unknown) {
   return table.item({ pk: `LEDGER#${String(clientId)}`, sk: 'WINDOW' }) ?? {}
 }
 
@@ -56,7 +56,7 @@ export function paymentOfReference(
 export function onCancel(
   world: World,
   listen: (requestId: string, payment: StoredItem | undefined) => void,
-): void {
+) {
   void world.onAsked.push((_, method, path) => {
     const id = cancelledRequest(method, path)
     if (id !== undefined)
@@ -65,7 +65,7 @@ export function onCancel(
 }
 
 /** A delivery has its status in `status`, which an index lists, or in `state`. */
-export function deliveryStatus(row: StoredItem = {}): string {
+export function deliveryStatus(row: StoredItem = {}) {
   return text(row, 'status') || text(row, 'state')
 }
 
@@ -74,7 +74,7 @@ export function entriesOf({ table }: WithTable, clientId: unknown): readonly Raw
 }
 
 /** Undefined before a settlement contains the payment's own entry. */
-export function settlementOf(world: WithTable, payment: RawItem): RawItem | undefined {
+export function settlementOf(world: WithTable, payment: RawItem) {
   const postedAt = text(payment, 'posted_at')
   if (postedAt === '') return undefined
   const aDayOld = new Date(Date.parse(text(payment, 'paid_at')) + DAY_MS).toISOString()

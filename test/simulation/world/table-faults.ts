@@ -138,11 +138,7 @@ function isThrottled(world: World, index: string) {
   return true
 }
 
-function written<Answer extends Applied>(
-  world: World,
-  steps: readonly Step[],
-  run: () => Answer,
-): Answer {
+function written<Answer extends Applied>(world: World, steps: readonly Step[], run: () => Answer) {
   if (isLeftUnanswered(world, steps)) {
     if (world.prng.chance(0.5)) run()
     noteFault(world, 'tableAnswerLost')

@@ -93,7 +93,7 @@ export async function addTenant(
   }
 }
 
-function okBody(reply: Awaited<ReturnType<typeof operate>>): Record<string, unknown> {
+function okBody(reply: Awaited<ReturnType<typeof operate>>) {
   if (reply?.status !== 200) throw new Error(`an operator action failed: ${JSON.stringify(reply)}`)
   return reply.body
 }

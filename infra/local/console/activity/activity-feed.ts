@@ -44,7 +44,7 @@ export function startActivityFeed({ clock, log }: ActivitySources) {
       listeners.add(listener)
       return (): void => void listeners.delete(listener)
     },
-    close: (): void => {
+    close: () => {
       for (const end of ends) end()
     },
   }

@@ -50,7 +50,7 @@ export function createMemoryTable(options: MemoryTableOptions = {}) {
   )
 
   /** Apply the changes of one item in order, each once. */
-  const applyToIndexes = (change: TableChange): void => {
+  const applyToIndexes = (change: TableChange) => {
     for (const view of [replica, ...indexes.values()]) view.follow(change)
   }
 

@@ -88,7 +88,7 @@ function resultOf(step: Step): PlannedStep['result'] {
   }
 }
 
-function acceptItem(item: StoredItem, fault: Error | undefined): StoredItem {
+function acceptItem(item: StoredItem, fault: Error | undefined) {
   if (fault) throw fault
   return item
 }

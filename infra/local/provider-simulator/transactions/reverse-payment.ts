@@ -85,7 +85,7 @@ function bookMovement(
   world: World,
   capture: Transaction,
   order: v.InferOutput<typeof Movement> | v.InferOutput<typeof Chargeback>,
-): Transaction {
+) {
   const { kind, amount: orderedAmount } = order
   const [type, event] = MOVEMENTS[kind]
   const dispute = rowsOf(world, capture.product_id).find(({ row }) => row.type === 'CHARGEBACK')

@@ -26,7 +26,7 @@ export function bookCapture(
   world: World,
   payment: Payment,
   capture: { captureId: string; amount: number; isFoundLate: boolean },
-): number {
+) {
   const channel = requireChannel(payment.channel_code)
   const fixedFee = numberOf(takeFault(world, 'transactions', 'fee'))
   const lateSeconds = numberOf(takeFault(world, 'transactions', 'fee_late'))

@@ -42,7 +42,7 @@ export function interview({ environment, wait }: Ways) {
     name: string,
     { method = 'GET', path, body }: ProviderQuestion,
     outcome: HttpOutcome,
-  ): void => {
+  ) => {
     exchanges.push({
       name,
       method,

@@ -27,7 +27,7 @@ function ofBank(ask: (study: Study, bank: Channel) => Promise<Verdict>): OpenQue
   }
 }
 
-function activeBank({ walks }: Study): Channel | undefined {
+function activeBank({ walks }: Study) {
   const name = BANKS.find((bank) => isActive(walks, bank))
   return name === undefined ? undefined : channelNamed(name)
 }
@@ -42,7 +42,7 @@ function ofChannel(
       : notAsked(`${name} is not activated for this account`)
 }
 
-function channelNamed(name: string): Channel {
+function channelNamed(name: string) {
   const channel = CHANNELS.find((candidate) => nameOf(candidate) === name)
   if (!channel) throw new Error(`the table of channels has no ${name}`)
   return channel

@@ -85,7 +85,7 @@ export function scrubber() {
   }
 
   /** Ids are in the path; the query may have references. */
-  const scrubPath = (path: string): string => {
+  const scrubPath = (path: string) => {
     const url = new URL(path, 'https://provider.example')
     const parts = url.pathname
       .split('/')

@@ -46,7 +46,7 @@ export type Formula = {
 export type Measure = MetricRef | Formula
 
 /** The dimension of every metric of ours, so that stages of one account never add up. */
-export function serviceOf(stage: string): string {
+export function serviceOf(stage: string) {
   return `gateway-${stage}`
 }
 
@@ -156,7 +156,7 @@ export function sumOf(metrics: readonly MetricRef[]): Formula {
 }
 
 /** A period without a value is zero: nothing happened. */
-export function orZero(id: string): string {
+export function orZero(id: string) {
   return `FILL(${id}, 0)`
 }
 
@@ -170,6 +170,6 @@ export function withoutGaps(metric: MetricRef): Formula {
 }
 
 /** Conditions use `orZero` for each metric, because a missing value makes the sum missing. */
-export function countOf(conditions: readonly string[]): string {
+export function countOf(conditions: readonly string[]) {
   return conditions.map((condition) => `IF(${condition}, 1, 0)`).join(' + ')
 }

@@ -116,7 +116,7 @@ function settlementLevel(watched: Watched): ServiceLevel {
     watched,
     ({ trigger }) => trigger.kind === 'queue' && trigger.queue === 'settlements',
   )
-  const share = (bad: string, least: number): string =>
+  const share = (bad: string, least: number) =>
     `IF(${orZero('swept')} > 0, ${percentOf(bad, 'swept', least)}, 0)`
   const bad = {
     failed: watched.our('FailedMessages', { function: settler }, 'Sum'),

@@ -164,11 +164,7 @@ function Request({ delivery }: { readonly delivery: OwnDelivery }) {
 }
 
 /** The exact bytes from the event feed, read from the time of the event. */
-function useBody({
-  id,
-  event_id: eventId,
-  payment_id: paymentId,
-}: OwnDelivery): string | undefined {
+function useBody({ id, event_id: eventId, payment_id: paymentId }: OwnDelivery) {
   const { value: payment } = useRead(
     TimelineSchema,
     paymentId === undefined ? undefined : invoke('get-payment', { payment_id: paymentId }),
