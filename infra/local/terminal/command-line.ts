@@ -95,12 +95,15 @@ export function readOptionsOf<T extends Options>(
   return { values, argument }
 }
 
+/** The process ends with the code that the command answers. */
+export async function runProgram(usage: string, run: Run) {
+  process.exitCode = await runCommand(usage, process.argv.slice(2), run)
+}
+
+type Run = (argv: readonly string[]) => Promise<number>
+
 /** Answers 0 after help, 2 with the usage after a `UsageError`. */
-export async function runCommand(
-  usage: string,
-  argv: readonly string[],
-  run: (argv: readonly string[]) => Promise<number>,
-) {
+export async function runCommand(usage: string, argv: readonly string[], run: Run) {
   if (asksForHelp(argv)) {
     console.log(usage)
     return 0
