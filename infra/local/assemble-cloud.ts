@@ -177,7 +177,7 @@ async function startServers(
 ) {
   const family = new Set<number>()
   const optionsAt = (offset: number) => ({ port: port === 0 ? 0 : port + offset, family, clock })
-  const closeAtEnd = <Server extends { close(): Promise<void> }>(server: Server): Server => {
+  const closeAtEnd = <Server extends { close(): Promise<void> }>(server: Server) => {
     parts.defer(() => server.close())
     return server
   }

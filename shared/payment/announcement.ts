@@ -124,7 +124,7 @@ export async function commitTransition(
   return { outcome: taken, payment: announced.payment }
 }
 
-function isAnnouncedBy(payment: Payment, { name, type, eventId, firedAt, body }: Event): boolean {
+function isAnnouncedBy(payment: Payment, { name, type, eventId, firedAt, body }: Event) {
   const own = envelopeBody(type, eventId, firedAt, toWebhookData(payment))
   return name === `payment.${payment.status}` && own === body
 }
@@ -133,7 +133,7 @@ async function reportTransition(
   deps: Pick<Deps, 'queues' | 'log'>,
   { payment }: Transition,
   announcement: Pick<Announcement, 'deliveries'>,
-): Promise<void> {
+) {
   const lastTransition = payment.transitions.at(-1)
   assertInvariant(
     lastTransition !== undefined && lastTransition.status !== 'pending',

@@ -142,6 +142,6 @@ export function thousand(value: number) {
  * Metrics of our own that these runs write. Each metric is counted for the whole month, although
  * AWS bills by the hour.
  */
-export function metricsOf(flows: readonly Flow[]): ReadonlySet<string> {
+export function metricsOf(flows: readonly Flow[]) {
   return new Set(flows.flatMap(({ metrics }) => metrics))
 }

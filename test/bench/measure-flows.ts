@@ -99,7 +99,7 @@ async function measurePaid(
 const FINAL_MS = 4 * DAY_MS
 
 /** A run that finds nothing to settle writes nothing, and would measure nothing. */
-export async function measureSettle({ measure, run, merchant }: MeteredMerchant): Promise<Flow> {
+export async function measureSettle({ measure, run, merchant }: MeteredMerchant) {
   const Records = [{ messageId: 'm', body: JSON.stringify({ client_id: merchant.clientId }) }]
   const settle = await measure('settle-client', 'settled', () => run('settle-client', { Records }))
   if (settle.writes === 0) throw new Error('nothing was settled')

@@ -133,7 +133,7 @@ export async function createByKeyboard(page: Page, channel: string, amount: stri
 }
 
 /** Violations of WCAG 2.2 AA and good practice that axe finds. */
-export async function accessibilityFaults(page: Page): Promise<readonly string[]> {
+export async function accessibilityFaults(page: Page) {
   // Playwright runs axe, because the page's content security policy forbids such scripts.
   await page.evaluate(axe.source)
   // What passes is not collected: that takes two thirds of the time.
@@ -143,7 +143,7 @@ export async function accessibilityFaults(page: Page): Promise<readonly string[]
   )
 }
 
-export async function unreachedControls(page: Page): Promise<readonly string[]> {
+export async function unreachedControls(page: Page) {
   const controlCount = await page.evaluate<number>(`{
     const controls = document.querySelectorAll('a[href], button:not(:disabled), input, select, summary')
     unreached = [...controls].filter((control) => control.checkVisibility())

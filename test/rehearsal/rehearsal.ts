@@ -199,7 +199,7 @@ const LineSchema = v.pipe(
  * What the log of the emulator says about a step that failed: the last lines of each payment, and
  * the last warnings and errors of any function.
  */
-function linesAbout(log: string, payments: readonly string[]): readonly string[] {
+function linesAbout(log: string, payments: readonly string[]) {
   const lines = log.split('\n').filter((line) => v.is(LineSchema, line))
   const groups = payments.map(
     (id) => [`payment ${id}`, lines.filter((line) => line.includes(id))] as const,

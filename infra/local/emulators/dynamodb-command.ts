@@ -105,7 +105,7 @@ const COMPILED = join(import.meta.dirname, '../../../node_modules/.cache/dynamod
  * With our launcher DynamoDB Local listens on 127.0.0.1 alone. Without a compiler Java starts it as
  * it is: other machines reach its port, and only the access key keeps them out.
  */
-function launchWith(java: string, directory: string): readonly string[] {
+function launchWith(java: string, directory: string) {
   const jar = join(directory, 'DynamoDBLocal.jar')
   const classes = compiledLauncher(java, directory)
   return classes === undefined ? ['-jar', jar] : ['-cp', [classes, jar].join(delimiter), LAUNCHER]

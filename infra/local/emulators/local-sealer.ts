@@ -51,7 +51,7 @@ export function localSealer({ stage, key, bytes = randomBytes }: Key): Sealer {
 /**
  * Created at the first start. Only the file's owner may read it; without a file it is in memory.
  */
-export function localSealKey(file?: string): Buffer {
+export function localSealKey(file?: string) {
   const storedKey = file === undefined ? undefined : readJsonFile(file, StoredKey)
   if (storedKey) return Buffer.from(storedKey.key, 'base64')
   const key = randomBytes(KEY_BYTES)

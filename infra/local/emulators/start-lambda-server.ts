@@ -6,7 +6,6 @@ import type { LocalLog } from '../functions/local-log.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 import {
   jsonReply,
-  type LocalHttpServer,
   type LocalReply,
   type LocalRequest,
   parsedJson,
@@ -50,7 +49,7 @@ export function startLambdaServer({
   log,
   ready,
   hasRealTime = false,
-}: LambdaServerOptions): Promise<LocalHttpServer> {
+}: LambdaServerOptions) {
   return startLocalHttpServer({
     port,
     family,

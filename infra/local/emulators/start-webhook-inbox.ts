@@ -4,7 +4,6 @@ import type { LocalClock } from '../process/local-clock.ts'
 import {
   jsonReply,
   type LocalAnswer,
-  type LocalHttpServer,
   type LocalRequest,
   parsedJson,
   startLocalHttpServer,
@@ -39,7 +38,7 @@ export async function startWebhookInbox(options: {
   readonly family?: Set<number>
   readonly secrets: InboxSecrets
   readonly clock: LocalClock
-}): Promise<LocalHttpServer> {
+}) {
   let behaviour = GOOD_BEHAVIOUR
   let received: object[] = []
 

@@ -12,7 +12,7 @@ const END_TRIES = 200
 const END_POLL_MS = 25
 
 /** Undefined if no process has this pid. */
-export function commandOf(pid: number): string | undefined {
+export function commandOf(pid: number) {
   try {
     // Only Linux has this file; other systems use `ps`.
     const text =

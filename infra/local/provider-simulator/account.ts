@@ -28,7 +28,7 @@ export function setAccount(world: World, input: unknown): AccountRecord {
   return changed
 }
 
-export function accountOf(world: World): AccountRecord {
+export function accountOf(world: World) {
   return (
     world.store.account.get('account') ?? {
       id: 'account',

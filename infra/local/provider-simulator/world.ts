@@ -1,7 +1,7 @@
 import { insertByDue } from '../process/local-clock.ts'
 import { ProviderError } from './provider-error.ts'
 import type { PaymentRequest } from './provider-objects.ts'
-import type { RequestRecord, Store } from './simulator-store.ts'
+import type { Store } from './simulator-store.ts'
 
 /** What every step of the simulator changes, and its sources of time, ids and addresses. */
 export type World = {
@@ -31,7 +31,7 @@ export function nextInSequence(world: World, name: string) {
 }
 
 /** Throws for an unknown id. */
-export function requireRequest(world: World, id: string): RequestRecord {
+export function requireRequest(world: World, id: string) {
   const record = world.store.requests.get(id)
   if (!record) throw unknownId('Payment request', id)
   return record
@@ -85,7 +85,7 @@ export function createAgenda(clock: SimulatorClock, wake: () => void) {
   return {
     add: (task: Task) => insertByDue(tasks, task),
     /** Tasks of the same time are taken in the order of `add`. */
-    takeDue: (nowMs: number): Task | undefined => {
+    takeDue: (nowMs: number) => {
       const nextTask = tasks.at(-1)
       return nextTask && nextTask.dueMs <= nowMs ? tasks.pop() : undefined
     },

@@ -8,7 +8,7 @@ export class UsageError extends Error {
 }
 
 /** Throws `UsageError`. */
-export function readNamedFile(path: string): Buffer {
+export function readNamedFile(path: string) {
   try {
     return readFileSync(path)
   } catch (cause) {

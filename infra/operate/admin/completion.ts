@@ -7,7 +7,7 @@ import { LISTED_ACTIONS, type ListedAction } from './listed-actions.ts'
 const EVERYWHERE = ['--stage', '--json', '--help']
 
 /** A developer's own stage has no file. */
-export function stageFiles(): readonly string[] {
+export function stageFiles() {
   return readdirSync(join(PROJECT_ROOT, 'infra/stages')).map((file) => file.replace(/\.json$/, ''))
 }
 
@@ -33,12 +33,7 @@ ${cases.join('\n')}
 complete -F _gateway_admin gateway-admin`
 }
 
-function optionsOf({
-  fields = [],
-  takesFile,
-  isPaged,
-  hasDryRun,
-}: ListedAction): readonly string[] {
+function optionsOf({ fields = [], takesFile, isPaged, hasDryRun }: ListedAction) {
   return [
     ...fields.map(({ name }) => `--${name}`),
     ...(fields.length > 0 && fields.every(({ name }) => name !== 'payload') ? ['--payload'] : []),

@@ -31,7 +31,7 @@ function pageText({ page, per_page: most }: JsonObject, count: number) {
   return `page ${textOf(page)}, ${textOf(most)} per page${more}`
 }
 
-function totalsOf(rows: readonly JsonObject[]): readonly string[] {
+function totalsOf(rows: readonly JsonObject[]) {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
   const sums = names
     .filter((name) => name.endsWith('_minor'))

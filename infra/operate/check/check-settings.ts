@@ -59,10 +59,7 @@ export function checkSettings(stage: DeployedStage, nowMs = Date.now()): readonl
   return [ok(what, `${settings.name} keeps its data; ${alarmRecipients.length} recipients`)]
 }
 
-export function originCertificateProblems(
-  { id, authority }: OriginCertificate,
-  nowMs: number,
-): readonly string[] {
+export function originCertificateProblems({ id, authority }: OriginCertificate, nowMs: number) {
   return [
     ...(id === PLACEHOLDER_CERTIFICATE
       ? ['the id of the front’s certificate is still the placeholder']
@@ -73,7 +70,7 @@ export function originCertificateProblems(
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
-function authorityProblems(authority: string, nowMs: number): readonly string[] {
+function authorityProblems(authority: string, nowMs: number) {
   try {
     const text = readFileSync(originAuthorityPath(authority), 'utf8')
     const certificates = (text.match(CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem))
@@ -95,10 +92,7 @@ export const PLACEHOLDER_SUBJECT = 'CN=placeholder'
 /** After the certificate's expiry no caller reaches the API. */
 const RENEWED_BEFORE_DAYS = 60
 
-function certificateProblems(
-  { ca, subject, validTo }: X509Certificate,
-  nowMs: number,
-): readonly string[] {
+function certificateProblems({ ca, subject, validTo }: X509Certificate, nowMs: number) {
   const days = Math.floor((Date.parse(validTo) - nowMs) / DAY_MS)
   return [
     ...(subject === PLACEHOLDER_SUBJECT ? ['is still the placeholder'] : []),

@@ -73,7 +73,7 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/^ENOENT$/, 'install openssl'],
 ]
 
-export function remedyFor(error: unknown): string {
+export function remedyFor(error: unknown) {
   const action = refusedAction(error)
   if (action !== undefined) return `use credentials that may do ${action}`
   return REMEDIES.find(([pattern]) => pattern.test(errorName(error)))?.[1] ?? 'try again'

@@ -57,7 +57,7 @@ export const CANCEL_CHECK_MS = 30 * SECOND_MS
 /**
  * The claim of an attempt stores the time of the first check, so all times count from the claim.
  */
-function attemptStartedAt({ providerAttempts, createdAt }: CheckedPayment): Timestamp {
+function attemptStartedAt({ providerAttempts, createdAt }: CheckedPayment) {
   return providerAttempts?.at(-1)?.startedAt ?? createdAt
 }
 

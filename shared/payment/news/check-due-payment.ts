@@ -57,7 +57,7 @@ export async function checkDuePayment(
 const EXPIRY_CLAIM_MS = MINUTE_MS
 
 /** A worker has begun this expiry, by any clock, and its due time was not set since. */
-function isExpiringNow(stored: StoredPayment, now: Timestamp): boolean {
+function isExpiringNow(stored: StoredPayment, now: Timestamp) {
   if (stored.status !== 'pending' || stored.dueAt === undefined) return false
   const { dueAt, expiryStartedAt: startedAt } = stored
   if (startedAt === undefined || dueAt >= startedAt) return false
@@ -82,7 +82,7 @@ function claimFor(stored: StoredPayment, dueAt: Timestamp, now: Timestamp): Clai
     : retry
 }
 
-function isUsualCheck(payment: Payment, dueAt: Timestamp): boolean {
+function isUsualCheck(payment: Payment, dueAt: Timestamp) {
   return (
     dueAt === usualCheckAt(payment) &&
     payment.rememberedProviderPaymentIds === undefined &&
@@ -127,7 +127,7 @@ async function askAboutCaptures(
 }
 
 /** After an hour the provider has repeated the callback of a capture that it did not show. */
-function maySoonBeShown({ providerAttempts }: StoredPayment, now: Timestamp): boolean {
+function maySoonBeShown({ providerAttempts }: StoredPayment, now: Timestamp) {
   const startedAt = providerAttempts.at(-1)?.startedAt
   return startedAt !== undefined && now < addMs(startedAt, HOUR_MS)
 }
@@ -166,7 +166,7 @@ async function checkPendingPayment(
   }
 }
 
-async function askAboutOwnRequest(deps: NewsDeps, payment: Payment): Promise<ApplyOutcome> {
+async function askAboutOwnRequest(deps: NewsDeps, payment: Payment) {
   if (isPastItsTime(payment, deps.now()) && !isForeign(payment))
     return expirePayment(deps, payment, 'due_work')
   const outcome = await applyProviderNews(
@@ -183,7 +183,7 @@ async function scheduleFollowUp(
   payment: Payment,
   claim: Claim,
   followUp: FollowUp,
-): Promise<void> {
+) {
   if (followUp === claim.claimedFor) return
   const now = deps.now()
   const at = followUp === 'retry' ? addMs(now, RETRY_CHECK_MS) : nextCheckAt(payment, now)

@@ -22,7 +22,7 @@ type RequestCost = { readonly request: string } & Readonly<
   Record<'reads' | 'writes' | 'before', number>
 >
 
-export async function measureRequests(): Promise<readonly RequestCost[]> {
+export async function measureRequests() {
   const costs: RequestCost[] = []
   for (const part of [payments, books, webhooks]) {
     const metered = await startMeteredApi()

@@ -174,7 +174,7 @@ export function unitsReport(flows: readonly FlowUnits[], paid: MeasuredLives, de
   return [payments, livesTable(paid), ...others].join('\n\n')
 }
 
-export function unitTables(flows: readonly FlowUnits[], detailed = false): readonly string[] {
+export function unitTables(flows: readonly FlowUnits[], detailed = false) {
   const lives = Map.groupBy(flows, ({ flow }) => {
     const [ofUnpaid] = /^unpaid [^:]+/.exec(flow) ?? []
     return PAID.includes(flow)

@@ -7,7 +7,7 @@ import { REGION } from '../emulator.ts'
 import { expect, type Rehearsal, STACK, STAGE } from '../rehearsal.ts'
 
 /** From an empty account to a stage that can take payments: docs/operations.md, section 1. */
-export async function deployStage(rehearsal: Rehearsal): Promise<string> {
+export async function deployStage(rehearsal: Rehearsal) {
   const { npm, step } = rehearsal
   const init = () => initOnce(rehearsal)
   await step('npm run deploy -- --check misses the bootstrap alone', async () => {

@@ -21,7 +21,7 @@ export function isAged(seed: number) {
  * Months after everything rests, all webhooks have expired. `watch-rows.ts` checks that nothing
  * else has.
  */
-export async function agedProblems(play: Play): Promise<readonly string[]> {
+export async function agedProblems(play: Play) {
   const { world, tenants } = play
   await world.scheduler.runFor(SENT_AGAIN_MS)
   for (const { clientId } of tenants) {
@@ -92,7 +92,7 @@ function captured(world: World) {
   return new Map(known.map(({ id, amount }) => [id, amount]))
 }
 
-export async function booksProblems({ world, tenants }: Play): Promise<readonly string[]> {
+export async function booksProblems({ world, tenants }: Play) {
   const problems = [...houseProblems(world.table.items())]
   await explainConflictingRows(world)
   const whole = [

@@ -168,7 +168,7 @@ export const SITUATIONS: ReadonlyMap<string, Within> = new Map([
     .map(([name, [within]]) => [`sometimes: ${name}`, within] as const),
 ])
 
-export function missingSituations(tally: Tally, histories: number): readonly string[] {
+export function missingSituations(tally: Tally, histories: number) {
   return [...SITUATIONS]
     .filter(([name, within]) => within <= histories && !tally.has(name))
     .map(([name]) => name)

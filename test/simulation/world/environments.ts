@@ -43,7 +43,7 @@ export function takeEnvironment(
   loaded: HostedHandler,
   process: Process,
   { cold }: { readonly cold: boolean },
-): Environment {
+) {
   const idle = cold || hasFault(world, 'environmentLost') ? undefined : idleOf(world, loaded).pop()
   if (!idle) return start(world, loaded, process)
   count(world.tally, 'started warm')
@@ -65,7 +65,7 @@ function idleOf(world: World, loaded: HostedHandler) {
   return idle
 }
 
-function start(world: World, loaded: HostedHandler, process: Process): Environment {
+function start(world: World, loaded: HostedHandler, process: Process) {
   const { spec, withDeps } = loaded
   const environment: Environment = {
     loaded,

@@ -163,7 +163,7 @@ function withheldAnswer(
  * A list may lack the newest rows. The provider does not document its longest page, and shortens a
  * larger one.
  */
-function shownQuery(world: World, { pathname, searchParams }: URL): URLSearchParams {
+function shownQuery(world: World, { pathname, searchParams }: URL) {
   const query = new URLSearchParams(searchParams)
   if (pathname !== '/transactions') return query
   query.set(

@@ -29,12 +29,12 @@ export function deliveryRow({ table }: WithTable, id: unknown) {
 }
 export const suspenseRow = rowOf('SUSPENSE')
 
-export function clientRow(world: WithTable, id: unknown): StoredItem {
+export function clientRow(world: WithTable, id: unknown) {
   return rowOf('CLIENT')(world, id) ?? {}
 }
 
 function rowOf(kind: string) {
-  return ({ table }: WithTable, id: unknown): StoredItem | undefined => {
+  return ({ table }: WithTable, id: unknown) => {
     const row = table.item({ pk: `${kind}#${String(id)}`, sk: kind })
     return row && wholeRow(row)
   }
@@ -46,10 +46,7 @@ export function windowRow({ table }: WithTable, clientId: unknown) {
 
 export const paymentRow = rowOf('PAYMENT')
 
-export function paymentOfReference(
-  world: WithTable,
-  reference: string | undefined,
-): StoredItem | undefined {
+export function paymentOfReference(world: WithTable, reference: string | undefined) {
   return paymentRow(world, reference?.slice(0, 36))
 }
 

@@ -8,7 +8,7 @@ import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.t
 import { attributeName } from '../../../shared/table/attributes.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import type { Step } from '../../../shared/table/step.ts'
-import type { QueryInput, QueryPage } from '../../../shared/table/table.ts'
+import type { QueryInput } from '../../../shared/table/table.ts'
 import { type Process } from './process.ts'
 import { count } from './tally.ts'
 import { actingAs, hasFault, isFaultOn, noteFault, type World } from './world.ts'
@@ -177,7 +177,7 @@ function batch(world: World, ...[keys, ...how]: Parameters<TableRequests['batchG
 }
 
 /** DynamoDB may end a page early because a megabyte is full. */
-function page(world: World, input: QueryInput): QueryPage {
+function page(world: World, input: QueryInput) {
   if (input.index !== undefined && isThrottled(world, input.index))
     throw new Error('the index was throttled')
   const isCut =

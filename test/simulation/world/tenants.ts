@@ -23,7 +23,7 @@ export type Tenant = {
   readonly personal: { readonly name: string; readonly email: string; readonly phone: string }
 }
 
-export function liveEndpoints({ endpoints }: Tenant): readonly SimEndpoint[] {
+export function liveEndpoints({ endpoints }: Tenant) {
   return endpoints.filter(({ isGone }) => isGone !== true)
 }
 

@@ -197,7 +197,7 @@ export function hasFault(world: World, fault: keyof Faults) {
 }
 
 /** A millisecond if there is no worst delay. */
-export function lag({ prng }: World, worstMs: number): number {
+export function lag({ prng }: World, worstMs: number) {
   return worstMs > 0 ? prng.int(0, Math.floor(worstMs)) : 1
 }
 

@@ -29,7 +29,7 @@ export function rupiah(minor: number) {
   return `Rp ${minor.toLocaleString('en-US')}`
 }
 
-export function words(code: string): string {
+export function words(code: string) {
   return code.replaceAll('_', ' ')
 }
 

@@ -41,7 +41,7 @@ export function forgetApproval(done: Approvable) {
   waiting.set(without(done))
 }
 
-function without({ action, payload }: Approvable): readonly Waiting[] {
+function without({ action, payload }: Approvable) {
   const text = JSON.stringify(payload)
   return waiting
     .get()

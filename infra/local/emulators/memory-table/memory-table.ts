@@ -54,7 +54,7 @@ export function createMemoryTable(options: MemoryTableOptions = {}) {
     for (const view of [replica, ...indexes.values()]) view.follow(change)
   }
 
-  const store = (key: Key, after: StoredItem | undefined): readonly TableChange[] => {
+  const store = (key: Key, after: StoredItem | undefined) => {
     const before = table.item(key)
     if (isDeepStrictEqual(before, after)) return []
     const change: TableChange = { key: { pk: key.pk, sk: key.sk }, before, after }
@@ -64,7 +64,7 @@ export function createMemoryTable(options: MemoryTableOptions = {}) {
     return [change]
   }
 
-  let lastUse = (): RequestUse => NOTHING_USED
+  let lastUse = () => NOTHING_USED
 
   const requests: SyncRequests = {
     get: (key, projection) => {

@@ -72,7 +72,7 @@ export function cancelRequest(world: World, id: string): PaymentRequest {
   return closeRequest(world, record, { status: 'CANCELED' })
 }
 
-function requireOpen(world: World, id: string): RequestRecord {
+function requireOpen(world: World, id: string) {
   const record = requireRequest(world, id)
   if (isOpen(record.request)) return record
   throw new ProviderError(
