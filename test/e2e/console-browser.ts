@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished } from 'vitest'
 import { PATIENCE_MS } from '../support/patience.ts'
 import { isNightly } from '../support/runs.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
+import { ownWorldIt } from './gateway-world.ts'
 
 /**
  * The browser that `CHROMIUM` names, or the machine's own Chromium; undefined without a browser.
@@ -32,6 +33,11 @@ export async function aBrowser(
   onCleanup(() => browser.close())
   return browser
 }
+
+/** Tests of one file that share a world and a browser. */
+export const browserIt = ownWorldIt
+  .extend('path', { scope: 'file' }, CHROMIUM)
+  .extend('browser', { scope: 'file' }, aBrowser)
 
 export function describeInChromium(tests: () => void) {
   return describe.skipIf(CHROMIUM === undefined)(
