@@ -154,7 +154,7 @@ function startFunctions(
 const ClockState = v.object({ offset_ms: v.pipe(v.number(), v.safeInteger()) })
 
 /** With a data directory the clock keeps its offset from the machine's clock across restarts. */
-function openClock(data: DataDirectory | undefined, startsAtMs: number | undefined): LocalClock {
+function openClock(data: DataDirectory | undefined, startsAtMs: number | undefined) {
   if (!data) return startLocalClock({ offsetMs: (startsAtMs ?? Date.now()) - Date.now() })
   return startLocalClock({
     offsetMs: readJsonFile(data.clock, ClockState)?.offset_ms ?? 0,

@@ -181,7 +181,7 @@ async function deliverNext({ world, handleBatch }: Omit<MeteredWorld, 'measure'>
   return handleBatch('webhooks', 1)
 }
 
-function times(flow: Flow, factor: number): Flow {
+function times(flow: Flow, factor: number) {
   return mapCounts(flow, (count) => count * factor)
 }
 
@@ -193,7 +193,7 @@ function mapCounts(flow: Flow, change: (count: number, name: string) => number):
 }
 
 /** What a scheduled run uses for the payments it checks, beyond its fixed use in an hour. */
-function withoutIdle(idle: Flow, flow: Flow): Flow {
+function withoutIdle(idle: Flow, flow: Flow) {
   return mapCounts(flow, (count, name) =>
     Math.max(0, count - Number(Reflect.get({ ...idle.detail, ...idle }, name) ?? 0)),
   )

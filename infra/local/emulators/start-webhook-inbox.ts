@@ -70,7 +70,7 @@ export async function startWebhookInbox(options: {
     return jsonReply(200, behaviour)
   }
 
-  const answer = (request: LocalRequest): LocalAnswer | Promise<LocalAnswer> => {
+  const answer = (request: LocalRequest) => {
     switch (`${request.method} ${request.path}`) {
       case 'POST /hooks':
         return receive(request)

@@ -131,7 +131,7 @@ export function createStore(initialChanges: readonly Change[] = []) {
       touchedRecords = []
       return changes
     },
-    snapshot: (): Change[] =>
+    snapshot: () =>
       TABLE_NAMES.flatMap((name) => {
         const table = tables[name]
         return table.all().map(({ id }): Change => table.changeOf(id))

@@ -50,7 +50,7 @@ export function startHttpGateway(options: {
 }) {
   const routes = options.ready.then(({ host }) => functionRoutes(host.functions))
 
-  const answer = async (request: LocalRequest): Promise<LocalAnswer> => {
+  const answer = async (request: LocalRequest) => {
     for (const page of options.pages ?? []) {
       const pageAnswer = page(request)
       if (pageAnswer) return pageAnswer

@@ -61,7 +61,7 @@ const MOST_LINES_BEFORE = 30
  * Reads the bank's answer from the table whose columns are known. Throws `UsageError` for a table
  * that is unknown or does not say what was paid.
  */
-export function readAnswer(path: string, tables: readonly (readonly SheetRow[])[]): Answer {
+export function readAnswer(path: string, tables: readonly (readonly SheetRow[])[]) {
   for (const rows of tables) {
     const head = rows.slice(0, MOST_LINES_BEFORE).findIndex((row) => isHead(row))
     const columns = rows[head]

@@ -8,7 +8,7 @@ type JsonObject = Readonly<Record<string, unknown>>
 type Columns = Readonly<Record<string, readonly string[]>>
 
 /** A list becomes a table with its page, any other answer names and values. */
-export function renderReply(action: string, body: unknown): string {
+export function renderReply(action: string, body: unknown) {
   if (!isObject(body)) return textOf(body)
   const columns = TABLE_COLUMNS[action] ?? {}
   const { data, pagination, ...others } = body

@@ -65,11 +65,7 @@ export async function runAdmin(argv: readonly string[], output: AdminIo): Promis
   }
 }
 
-async function runCall(
-  spec: ListedAction,
-  { file, out, ...call }: ActionCall,
-  io: AdminIo,
-): Promise<ExitCode> {
+async function runCall(spec: ListedAction, { file, out, ...call }: ActionCall, io: AdminIo) {
   if (file !== undefined) {
     const run = spec.takesFile === 'answer' ? runAnswer : runFile
     return (await run(spec, { ...call, file }, io)) ? 0 : 1

@@ -1,7 +1,7 @@
 import type { StageSettings } from '../../../shared/stage-settings.ts'
 import { MINUTE_MS } from '../../../shared/time.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
-import { type Measured, measureFlows, PUSH_LIMIT, startMerchant } from '../measure-flows.ts'
+import { measureFlows, PUSH_LIMIT, startMerchant } from '../measure-flows.ts'
 import { type Detail, unitsIn } from '../meter-table.ts'
 import { livesTable, type MeasuredLives } from './measure-lives.ts'
 
@@ -40,13 +40,10 @@ const UNPAID: readonly (readonly [string, Channel])[] = [
   ['push', OVO],
 ]
 
-export type MeasuredUnits = {
-  readonly flows: readonly FlowUnits[]
-  /** The flows of which the costs are made. */
-  readonly costly: Measured
-}
+export type MeasuredUnits = Awaited<ReturnType<typeof measureUnits>>
 
-export async function measureUnits(): Promise<MeasuredUnits> {
+export async function measureUnits() {
+  // The flows of which the costs are made.
   const costly = await measureFlows()
   const { paid, abandoned } = costly
   const flows: FlowUnits[] = paid.flows.map(({ name: flow, detail }) => ({ flow, detail }))

@@ -185,7 +185,7 @@ export function requestAs(
   functionName: string,
   { headers, ...asked }: HttpRequest = {},
   options: InvokeOptions = {},
-): Promise<HttpReply | undefined> {
+) {
   return request(
     world,
     functionName,

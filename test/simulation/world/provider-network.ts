@@ -15,7 +15,7 @@ const REQUESTS = '/v3/payment_requests'
 const PAYMENTS = '/v3/payments/'
 
 export function providerNetwork(world: World, process: () => Process) {
-  return async (asked: HttpCall): Promise<HttpOutcome> => {
+  return async (asked: HttpCall) => {
     const { method, url, headers, body, timeoutMs } = asked
     const label = `provider ${method} ${url.pathname.replace(/\/(pr|py|txn)[-_][^/]+/, '/{id}')}`
     const drawnMs = hasFault(world, 'providerSlow')
@@ -110,7 +110,7 @@ function notePause(world: World, { method, url }: HttpCall, outcome: HttpOutcome
   world.createsPausedUntilMs = Math.max(world.createsPausedUntilMs, untilMs)
 }
 
-function limited(resetMs: number): Answered {
+function limited(resetMs: number) {
   const answer = answered(429, { error_code: 'RATE_LIMIT_EXCEEDED' })
   return resetMs < MINUTE_MS ? { ...answer, rateLimit: { remaining: 0, resetMs } } : answer
 }

@@ -28,20 +28,17 @@ type Applied = { readonly applied: boolean }
 /** The adapter's retries, as deployed, are above these requests. */
 export function faultyRequests(world: World, process: () => Process): TableRequests {
   const { requests } = world.table
-  const send = countedCarry(
-    world.table,
-    <Answer>(name: string, run: () => Answer): Promise<Answer> => {
-      const own = process()
-      const effect = () => {
-        if (hasFault(world, 'tableThrottled')) throw new Error('throttled at every try')
-        const answer = run()
-        // Only requests of the API take points for their units.
-        if (own.name.startsWith('api-')) addUnits(world, own.name)
-        return answer
-      }
-      return own.call(`table ${name}`, actingAs(world, own, effect))
-    },
-  )
+  const send = countedCarry(world.table, <Answer>(name: string, run: () => Answer) => {
+    const own = process()
+    const effect = () => {
+      if (hasFault(world, 'tableThrottled')) throw new Error('throttled at every try')
+      const answer = run()
+      // Only requests of the API take points for their units.
+      if (own.name.startsWith('api-')) addUnits(world, own.name)
+      return answer
+    }
+    return own.call(`table ${name}`, actingAs(world, own, effect))
+  })
   const overtaken = async (steps: readonly Step[]) => {
     const own = process()
     const keys = steps.map(({ key }) => key)
@@ -70,7 +67,7 @@ export function faultyRequests(world: World, process: () => Process): TableReque
     name: 'write' | 'transact',
     steps: readonly Step[],
     run: () => Answer,
-  ): Promise<Answer> => {
+  ) => {
     await overtaken(steps)
     const sentMs = world.scheduler.nowMs()
     const once = () => {

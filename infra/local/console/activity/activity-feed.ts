@@ -239,11 +239,7 @@ function settlementLine({ settlement_id: id }: LogLine, tone: Tone, text: string
   return line('settlement', tone, text, id)
 }
 
-function operatorLine(
-  { action = '', dry_run: isDry }: LogLine,
-  tone: Tone,
-  result = '',
-): Description | undefined {
+function operatorLine({ action = '', dry_run: isDry }: LogLine, tone: Tone, result = '') {
   return isDry || READS_ONLY.test(action)
     ? undefined
     : line('operator', tone, action.replace(/^gateway-local-/, '') + result)

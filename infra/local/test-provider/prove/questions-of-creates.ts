@@ -52,7 +52,7 @@ function isActive(walks: Study['walks'], name: string) {
   return walks.get(name)?.paid !== undefined
 }
 
-function post({ ask }: Interview, name: string, body: object, key?: string): Promise<Answered> {
+function post({ ask }: Interview, name: string, body: object, key?: string) {
   const keyed = key === undefined ? {} : { headers: { 'idempotency-key': key } }
   return ask(name, { method: 'POST', path: REQUESTS, body, ...keyed })
 }

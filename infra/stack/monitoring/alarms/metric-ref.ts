@@ -50,18 +50,16 @@ export function serviceOf(stage: string) {
   return `gateway-${stage}`
 }
 
-type OurMetric = <const Name extends MetricName>(
-  name: Name,
-  dimensions: DimensionsOf<Name>,
-  statistic: Statistic,
-) => MetricRef
-
 /**
  * Our own metrics, by their names in the catalogue and one of their dimension sets. A wrong name
  * does not compile.
  */
-export function ourMetrics(stage: string): OurMetric {
-  return (name, dimensions, statistic) => ({
+export function ourMetrics(stage: string) {
+  return <const Name extends MetricName>(
+    name: Name,
+    dimensions: DimensionsOf<Name>,
+    statistic: Statistic,
+  ): MetricRef => ({
     namespace: METRIC_NAMESPACE,
     name,
     dimensions: { service: serviceOf(stage), ...dimensions },

@@ -32,7 +32,7 @@ const SLOW = { minutes: 6 * HOUR_MINUTES, rate: 6 }
 const DAILY = { minutes: 24 * HOUR_MINUTES, rate: 3 }
 
 /** Fast use of an error budget is a page, slow use a ticket. */
-export function serviceLevels(watched: Watched): readonly AlarmSpec[] {
+export function serviceLevels(watched: Watched) {
   return [createLevel(watched), webhookLevel(watched), settlementLevel(watched)].flatMap(burnAlarms)
 }
 

@@ -115,7 +115,7 @@ function BarWithLabel({ bar: { name, minor, tone, x, y, height } }: { readonly b
 /** What the shown payments do not explain. */
 const OTHERS = 'Corrections, earlier payments'
 
-function stationsOf(flow: MoneyFlow): readonly Station[] {
+function stationsOf(flow: MoneyFlow) {
   const settledMinor = flow.inSettlementMinor + flow.paidOutMinor
   const creditedMinor = flow.pendingMinor + flow.availableMinor + settledMinor
   const stations: readonly Station[] = [
