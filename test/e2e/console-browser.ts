@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished } from 'vitest'
 import { PATIENCE_MS } from '../support/patience.ts'
 import { isNightly } from '../support/runs.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
-import { ownWorldIt } from './gateway-world.ts'
+import { type Fixture, ownWorldIt } from './gateway-world.ts'
 
 /**
  * The browser that `CHROMIUM` names, or the machine's own Chromium; undefined without a browser.
@@ -16,8 +16,6 @@ export const CHROMIUM = [
   process.env['CHROMIUM'] ?? '',
   ...['chromium', 'chromium-browser', 'google-chrome'].map((name) => `/usr/bin/${name}`),
 ].find((path) => path !== '' && existsSync(path))
-
-type Fixture = { readonly onCleanup: (end: () => Promise<void>) => void }
 
 /** The browser reaches only this machine. */
 export async function aBrowser(
