@@ -162,7 +162,7 @@ function fieldsOf({ properties }: Json) {
   return properties
 }
 
-function customer(properties: Json, keywords: Json = {}): Json {
+function customer(properties: Json, keywords: Json): Json {
   return { type: ['object', 'null'], additionalProperties: false, properties, ...keywords }
 }
 
@@ -188,6 +188,6 @@ function codesOf(method: string) {
   return CHANNELS.filter((channel) => channel.method === method).map(({ code }) => code)
 }
 
-function customerField(keywords: Json = {}): Json {
-  return { type: ['string', 'null'], maxLength: MAX_CUSTOMER_FIELD, ...keywords }
+function customerField(): Json {
+  return { type: ['string', 'null'], maxLength: MAX_CUSTOMER_FIELD }
 }

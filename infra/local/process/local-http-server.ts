@@ -236,8 +236,6 @@ function startStream(
   })
 }
 
-export type LocalHttpServer = Awaited<ReturnType<typeof startLocalHttpServer>>
-
 function listenError(port: number, error: Error) {
   return 'code' in error && error.code === 'EADDRINUSE'
     ? new Error(

@@ -19,7 +19,7 @@ const FRONT_REMEDY =
 type Lack = readonly [isLacking: boolean, detail: string, todo: string]
 
 /** A stage with protected data takes real money, so it must lack no setting. */
-export function checkSettings(stage: DeployedStage, nowMs = Date.now()): readonly Finding[] {
+export function checkSettings(stage: DeployedStage): readonly Finding[] {
   const { settings, deletionProtection, alarmRecipients, domain, front } = stage
   const { originCertificate } = stage.frontSettings
   const what = 'stage settings'
@@ -27,7 +27,7 @@ export function checkSettings(stage: DeployedStage, nowMs = Date.now()): readonl
     return [ok(what, `${settings.name} is disposable: its data is deleted with its stack`)]
   const hasFront = front === 'cloudfront'
   const certificate = originCertificate
-    ? originCertificateProblems(originCertificate, nowMs)
+    ? originCertificateProblems(originCertificate, Date.now())
     : ['no origin certificate: other callers reach the functions, which refuse them']
   const lacks: readonly Lack[] = [
     [

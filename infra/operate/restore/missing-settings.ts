@@ -15,6 +15,8 @@ export type TargetTable = {
   readonly TableName: string
 }
 
+type Setting = readonly [what: string, isSet: boolean, put: () => Promise<unknown>]
+
 /** What a restore omits and the stage's file sets, in the order of the repair. Changes nothing. */
 export async function missingSettings(target: TargetTable) {
   const { client, stage, TableName } = target
@@ -46,11 +48,7 @@ export async function missingSettings(target: TargetTable) {
   const Tags = Object.entries(tagsOf(stage))
     .map(([Key, Value]) => ({ Key, Value }))
     .filter(({ Key, Value }) => !tags.some((tag) => tag.Key === Key && tag.Value === Value))
-  const settings: readonly (readonly [
-    what: string,
-    isSet: boolean,
-    put: () => Promise<unknown>,
-  ])[] = [
+  const settings: readonly Setting[] = [
     [
       'deletion protection',
       !stage.deletionProtection || table.DeletionProtectionEnabled === true,

@@ -17,8 +17,8 @@ import type { StageDomain } from '../stage-file.ts'
 import type { GatewayHttpApi } from '../triggers/gateway-http-api.ts'
 
 /** The zone by its attributes, because a lookup of the zone would need the account at synth. */
-export function hostedZone(scope: Construct, id: string, { zone }: StageDomain) {
-  return HostedZone.fromHostedZoneAttributes(scope, id, {
+export function hostedZone(scope: Construct, { zone }: StageDomain) {
+  return HostedZone.fromHostedZoneAttributes(scope, 'Zone', {
     hostedZoneId: zone.id,
     zoneName: zone.name,
   })
@@ -56,7 +56,7 @@ export class ApiDomain extends Construct {
   constructor(scope: Construct, id: string, { stage, domain, httpApi }: Props) {
     super(scope, id)
     this.name = apiDomainName(domain, stage.front)
-    const zone = hostedZone(this, 'Zone', domain)
+    const zone = hostedZone(this, domain)
 
     const certificate = certificateOf(this, this.name, zone)
     this.certificateArn = certificate.certificateArn

@@ -65,7 +65,7 @@ export class FrontStack extends StageStack {
     const { domain } = stage
     if (!domain) throw new Error(`stage ${stage.settings.name}: CloudFront needs a domain`)
 
-    const zone = hostedZone(this, 'Zone', domain)
+    const zone = hostedZone(this, domain)
     const acl = new WebAcl(this, 'WebAcl', stage)
     const certificate = certificateOf(this, domain.name, zone)
     const distribution = new cloudfront.Distribution(this, 'Distribution', {

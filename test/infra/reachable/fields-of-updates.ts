@@ -8,9 +8,9 @@ import { PROJECT_ROOT, sourcesIn } from '../../support/source-file.ts'
 export const UPDATES = ['update', 'updateFields']
 
 /**
- * What the updates of the project change or compare, by `file: declaration`,
- * in the order of the code. The compiler knows it: the type of a step names its fields. Throws for a
- * step whose type names none, or any.
+ * What the updates of the project change or compare, by `file: declaration`, in the order of the
+ * code. The compiler knows it: the type of a step names its fields. Throws for a step whose type
+ * names none, or any.
  */
 export function fieldsOfUpdates() {
   const files = sourcesIn('shared').filter(
