@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { demoWalk } from '../infra/local/demo-walk.ts'
 import { startLocalCloud } from '../infra/local/local-cloud.ts'
-import { readOptions, runCommand } from '../infra/local/terminal/command-line.ts'
+import { readOptions, runProgram } from '../infra/local/terminal/command-line.ts'
 import { DESCRIPTION } from './support/described-answers.ts'
 import { makePythonEnvironment, runTool } from './support/run-tool.ts'
 
@@ -42,7 +42,7 @@ const NOT_OURS = [
   'positive_data_acceptance',
 ]
 
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), (argv) => {
+await runProgram(USAGE, (argv) => {
   readOptions(argv, {})
   return fuzz()
 })

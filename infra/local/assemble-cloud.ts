@@ -154,7 +154,7 @@ function startFunctions(
 const ClockState = v.object({ offset_ms: v.pipe(v.number(), v.safeInteger()) })
 
 /** With a data directory the clock keeps its offset from the machine's clock across restarts. */
-function openClock(data: DataDirectory | undefined, startsAtMs: number | undefined): LocalClock {
+function openClock(data: DataDirectory | undefined, startsAtMs: number | undefined) {
   if (!data) return startLocalClock({ offsetMs: (startsAtMs ?? Date.now()) - Date.now() })
   return startLocalClock({
     offsetMs: readJsonFile(data.clock, ClockState)?.offset_ms ?? 0,
@@ -177,7 +177,7 @@ async function startServers(
 ) {
   const family = new Set<number>()
   const optionsAt = (offset: number) => ({ port: port === 0 ? 0 : port + offset, family, clock })
-  const closeAtEnd = <Server extends { close(): Promise<void> }>(server: Server): Server => {
+  const closeAtEnd = <Server extends { close(): Promise<void> }>(server: Server) => {
     parts.defer(() => server.close())
     return server
   }

@@ -26,10 +26,7 @@ type Print = (line: string) => void
  * and operator, and prints each step. Throws at the first wrong result, with a message for a
  * person. Every wait is bounded.
  */
-export async function demoWalk(
-  cloud: Pick<LocalCloud, 'urls' | 'demoClient'>,
-  print: Print,
-): Promise<void> {
+export async function demoWalk(cloud: Pick<LocalCloud, 'urls' | 'demoClient'>, print: Print) {
   const demo = aDemo(cloud, print)
   const paymentId = await walkToCredit(demo, cloud.demoClient.signing_secret)
   await walkToPayout(demo, paymentId)

@@ -41,7 +41,7 @@ export function localCaller({ urls }: Pick<LocalCloud, 'urls'>) {
     url: string,
     body: unknown,
     headers: Readonly<Record<string, string>> = {},
-  ): Promise<unknown> => {
+  ) => {
     const answer = await send(url, { method: 'POST', headers, body: JSON.stringify(body) })
     if (!answer.ok) throw new Error(`POST ${url} answered ${answer.status}: ${await answer.text()}`)
     return answer.json()
@@ -75,7 +75,7 @@ export function localCaller({ urls }: Pick<LocalCloud, 'urls'>) {
     return v.parse(Requests, await answer.json()).at(-1)?.payment_request_id ?? ''
   }
 
-  const invoke = (name: string, payload: object): Promise<unknown> =>
+  const invoke = (name: string, payload: object) =>
     post(`${urls.lambda}/2015-03-31/functions/gateway-local-${name}/invocations`, payload)
 
   /** Answers a refusal too. */
@@ -127,7 +127,7 @@ export function localCaller({ urls }: Pick<LocalCloud, 'urls'>) {
         PROVIDER_HEADERS,
       ),
     /** Waits for a webhook of the event; with an id, for a webhook about that payment. */
-    webhook: (event: string, paymentId = ''): Promise<ReceivedWebhook> =>
+    webhook: (event: string, paymentId = '') =>
       eventually(`no ${event}`, async () => {
         const webhooks = v.parse(Received, await (await send(`${urls.inbox}/received`)).json())
         return webhooks.find(
@@ -143,7 +143,7 @@ function routeOf(operation: string) {
   return trigger
 }
 
-export function refusalIn(body: unknown): string {
+export function refusalIn(body: unknown) {
   const refusal = v.safeParse(Refusal, body)
   if (!refusal.success) return JSON.stringify(body)
   const { message, action_hint: hint } = refusal.output

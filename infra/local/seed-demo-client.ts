@@ -29,7 +29,7 @@ type SeedOptions = {
  * Creates the client, or takes the one of the data directory, whose endpoint is registered anew
  * when the inbox has another port. After a crash half-way, the next start creates another client.
  */
-export async function seedDemoClient({ host, inboxUrl, file }: SeedOptions): Promise<DemoClient> {
+export async function seedDemoClient({ host, inboxUrl, file }: SeedOptions) {
   const endpointUrl = `${inboxUrl}/hooks`
   const storedClient = file === undefined ? undefined : readJsonFile(file, DemoClientSchema)
   const reply =
@@ -92,7 +92,7 @@ async function act<const Schema extends v.GenericSchema>(
   action: string,
   payload: object,
   answer: Schema,
-): Promise<v.InferOutput<Schema>> {
+) {
   const reply = await invoke(host, action, { operator: OPERATOR, ...payload })
   if (reply.status !== 200)
     throw new Error(`no demo client: ${action} answered ${reply.status}; start with --verbose`)

@@ -11,7 +11,7 @@ import { CopiesStack } from './storage/table-copies.ts'
  * Adds a stage's stacks in the order of a first deployment. Later each can be deployed alone:
  * stacks refer to earlier ones by name, and no export locks an earlier stack.
  */
-export function addStacks(app: App, stage: DeployedStage): void {
+export function addStacks(app: App, stage: DeployedStage) {
   const data = new DataStack(app, stage)
   const gateway = new GatewayStack(app, stage, data)
   new OperatorsStack(app, stage, data)

@@ -8,7 +8,7 @@ const MAX_BUDGET_RECIPIENTS = 10
  * Refuses settings that only the local gateway allows, such as webhooks to loopback addresses,
  * which would reach the Lambda runtime's own API.
  */
-export function assertDeployable(stage: DeployedStage): void {
+export function assertDeployable(stage: DeployedStage) {
   const { settings, front, domain, copies } = stage
   const faults: Readonly<Record<string, boolean>> = {
     'requests of a closed stage fail, and a canary would roll it back: set deployment: alias-only':

@@ -77,7 +77,7 @@ export class DataStack extends StageStack {
     )
   }
 
-  private output(id: string, value: string | undefined, description: string): void {
+  private output(id: string, value: string | undefined, description: string) {
     if (value !== undefined) new CfnOutput(this, id, { value, description })
   }
 }
@@ -120,7 +120,7 @@ function providerSecrets(
  * Secrets Manager makes the secret and copies it to the front's region, if that is another region.
  * shared/runtime/origin-guard.ts says how to rotate it.
  */
-function originSecret(parent: Construct, id: string, stage: DeployedStage): Secret {
+function originSecret(parent: Construct, id: string, stage: DeployedStage) {
   const scope = new Construct(parent, id)
   const secret = new Secret(scope, 'Secret', {
     secretName: originSecretName(stage.settings.name),

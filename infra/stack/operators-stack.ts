@@ -54,7 +54,7 @@ class DutyPolicies extends Construct {
     for (const role of ROLES) if (role !== 'oncall') this.addPolicy(role, props)
   }
 
-  private addPolicy(role: Duty | 'deploy', props: Props): void {
+  private addPolicy(role: Duty | 'deploy', props: Props) {
     const { stage } = props
     const names = MANIFEST.filter((spec) => mayInvoke(role, spec)).map((spec) => spec.name)
     // The doctor asks the prover, which starts no action.

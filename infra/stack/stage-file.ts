@@ -37,7 +37,7 @@ const FrontSettings = v.strictObject({
    * The share of a route's throttle for one address. The front refuses more requests:
    * infra/stack/edge/rate-rules.ts.
    */
-  addressShare: numberAbove(0, MAX_ADDRESS_SHARE),
+  addressShare: numberAboveZero(MAX_ADDRESS_SHARE),
   /** IPv4 ranges of merchants, to which the limit of one address does not apply. */
   merchantAddresses: v.array(
     v.pipe(
@@ -78,8 +78,8 @@ const TimeOfDay = v.strictObject({ hour: wholeBetween(0, 23), minute: wholeBetwe
 
 /** API Gateway answers further requests with 429. */
 const ThrottleSchema = v.strictObject({
-  requestsPerSecond: numberAbove(0, 1_000_000),
-  burst: numberAbove(0, 1_000_000),
+  requestsPerSecond: numberAboveZero(1_000_000),
+  burst: numberAboveZero(1_000_000),
 })
 
 /** The API's own domain name, in a hosted zone of the same account. */
@@ -152,7 +152,7 @@ export const StageFileSchema = v.strictObject({
    * The monthly budget of the account in dollars, mailed to `alarmRecipients`. Left out: no budget.
    * Needs a front.
    */
-  monthlyBudgetUsd: v.optional(numberAbove(0, 1_000_000)),
+  monthlyBudgetUsd: v.optional(numberAboveZero(1_000_000)),
   /**
    * Concurrent runs of all the account's functions (quota L-B99A9384). The alarm near the limit
    * uses this number.
@@ -165,8 +165,8 @@ export const StageFileSchema = v.strictObject({
    * deliver-webhook.
    */
   deliveries: v.strictObject({
-    endpointsAPayment: numberAbove(0, MAX_ENDPOINTS),
-    attemptMs: numberAbove(0, MAX_ATTEMPT_MS),
+    endpointsAPayment: numberAboveZero(MAX_ENDPOINTS),
+    attemptMs: numberAboveZero(MAX_ATTEMPT_MS),
   }),
   table: TableSettings,
   /**
@@ -201,12 +201,11 @@ export const StageFileSchema = v.strictObject({
 })
 
 export type StageFile = v.InferOutput<typeof StageFileSchema>
-export type Throttle = v.InferOutput<typeof ThrottleSchema>
 export type StageDomain = v.InferOutput<typeof DomainSchema>
 export type OriginCertificate = v.InferOutput<typeof OriginCertificateSchema>
 
 /** Throws an error that names each missing, unknown or invalid setting. */
-export function parseStageFile(file: string, text: string): StageFile {
+export function parseStageFile(file: string, text: string) {
   let settings: unknown
   try {
     settings = JSON.parse(text)
@@ -227,14 +226,14 @@ const FOLDER = 'infra/stages'
 const DISPOSABLE = 'dev'
 
 /** From the stage's own file, or from that of `dev`. */
-export function readStageFile(stage: string): StageFile {
+export function readStageFile(stage: string) {
   const ownFile = `${FOLDER}/${stage}.json`
   const file = existsSync(join(PROJECT_ROOT, ownFile)) ? ownFile : `${FOLDER}/${DISPOSABLE}.json`
   return parseStageFile(file, readFileSync(join(PROJECT_ROOT, file), 'utf8'))
 }
 
-function numberAbove(least: number, most: number) {
-  return v.pipe(v.number(), v.gtValue(least, `above ${least}`), v.maxValue(most, `at most ${most}`))
+function numberAboveZero(most: number) {
+  return v.pipe(v.number(), v.gtValue(0, 'above 0'), v.maxValue(most, `at most ${most}`))
 }
 
 function wholeBetween(least: number, most: number) {

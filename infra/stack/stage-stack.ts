@@ -24,7 +24,7 @@ export class StageStack extends Stack {
  * The ARN of a resource in the stack's account and region, by its name:
  * `function:gateway-dev-settle-client`.
  */
-export function arnOf(scope: IConstruct, service: string, resource: string): string {
+export function arnOf(scope: IConstruct, service: string, resource: string) {
   return Stack.of(scope).formatArn({ service, resource, arnFormat: ArnFormat.NO_RESOURCE_NAME })
 }
 
@@ -33,7 +33,7 @@ export function addLog(
   logGroupName: string,
   removalPolicy: RemovalPolicy,
   id = 'Log',
-): LogGroup {
+) {
   return new LogGroup(scope, id, {
     logGroupName,
     retention: RetentionDays.TWO_WEEKS,
@@ -42,6 +42,6 @@ export function addLog(
 }
 
 /** Without the `:*` that CloudFormation appends. */
-export function bareArn(log: LogGroup): string {
+export function bareArn(log: LogGroup) {
   return arnOf(log, 'logs', `log-group:${log.logGroupName}`)
 }

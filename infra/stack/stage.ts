@@ -100,7 +100,7 @@ export function hasAlarms({
   deletionProtection,
   alarmRecipients,
   pageRecipients = [],
-}: Pick<DeployedStage, 'deletionProtection' | 'alarmRecipients' | 'pageRecipients'>): boolean {
+}: Pick<DeployedStage, 'deletionProtection' | 'alarmRecipients' | 'pageRecipients'>) {
   return deletionProtection || alarmRecipients.length + pageRecipients.length > 0
 }
 
@@ -115,7 +115,7 @@ export function loadOf({
  * The stack of the API and workers, and the prefix of all names in the stage: its other stacks are
  * `data`, `operators`, `watch` and `front`.
  */
-export function stackNameOf({ settings }: Pick<DeployedStage, 'settings'>, part?: string): string {
+export function stackNameOf({ settings }: Pick<DeployedStage, 'settings'>, part?: string) {
   return `gateway-${settings.name}${part === undefined ? '' : `-${part}`}`
 }
 
@@ -123,12 +123,12 @@ export function stackNameOf({ settings }: Pick<DeployedStage, 'settings'>, part?
 export function tableNameOf(
   stage: Pick<DeployedStage, 'settings' | 'table'>,
   generation: number = stage.table.generation,
-): string {
+) {
   return stackNameOf(stage, generation === 1 ? undefined : String(generation))
 }
 
 /** CloudFormation replaces a vault that gets another key, and cannot do so under the same name. */
-export function backupVaultName(stage: DeployedStage): string {
+export function backupVaultName(stage: DeployedStage) {
   return stackNameOf(stage, stage.copies?.account ? 'shared' : stage.table.encryption)
 }
 
@@ -136,11 +136,11 @@ export function backupVaultName(stage: DeployedStage): string {
 export const FRONT_REGION = 'us-east-1'
 
 /** The secret with the canary merchant’s key, in that region: docs/operations.md, section 5. */
-export function canaryKeySecretName(stage: string): string {
+export function canaryKeySecretName(stage: string) {
   return `gateway/${stage}/canary-key`
 }
 
-export function protectionRuleName(stage: Pick<DeployedStage, 'settings'>): string {
+export function protectionRuleName(stage: Pick<DeployedStage, 'settings'>) {
   return stackNameOf(stage, 'protection')
 }
 
@@ -148,7 +148,7 @@ export function protectionRuleName(stage: Pick<DeployedStage, 'settings'>): stri
 export const PROVER = 'prove-release'
 
 /** Operators' functions have no alias. */
-export function hasAlias(spec: FunctionSpec, { deployment }: DeployedStage): boolean {
+export function hasAlias(spec: FunctionSpec, { deployment }: DeployedStage) {
   return deployment !== 'all-at-once' && runsByItself(spec)
 }
 
@@ -156,11 +156,11 @@ export function hasAlias(spec: FunctionSpec, { deployment }: DeployedStage): boo
 export const LIVE_ALIAS = 'live'
 
 /** The unpublished version of a function, by which the prover invokes it. */
-export function unpublished(functionNameOrArn: string): string {
+export function unpublished(functionNameOrArn: string) {
   return `${functionNameOrArn}:$LATEST`
 }
 
 /** The name to invoke a function by: with its alias, if it has one. */
-export function liveName(spec: FunctionSpec, stage: DeployedStage): string {
+export function liveName(spec: FunctionSpec, stage: DeployedStage) {
   return functionName(stage.settings.name, spec) + (hasAlias(spec, stage) ? `:${LIVE_ALIAS}` : '')
 }

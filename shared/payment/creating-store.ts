@@ -75,7 +75,7 @@ function withOwnClaim({ item }: WriteOutcome, claimed: CreatingPayment): WriteOu
   return { applied: isOwn && claimTokenOf(stored) === token, item }
 }
 
-function claimTokenOf({ providerAttempts }: CreatingPayment): string | undefined {
+function claimTokenOf({ providerAttempts }: CreatingPayment) {
   return providerAttempts.at(-1)?.claimToken
 }
 
@@ -95,7 +95,7 @@ export function commitPending(payment: Payment): Step {
   )
 }
 
-function putVisiblePayment(payment: Payment, condition: Condition): Step {
+function putVisiblePayment(payment: Payment, condition: Condition) {
   return put(
     paymentKey(payment.paymentId),
     paymentRow(payment),

@@ -133,7 +133,7 @@ export function shownMoney(item: Suspense): HeldMoney | undefined {
   return { suspenseId, amountMinor, cause, status: shownStatus(item), at }
 }
 
-function shownStatus({ status, resolution }: Suspense): HeldMoney['status'] {
+function shownStatus({ status, resolution }: Suspense) {
   if (status === 'open') return 'open'
   return resolution === 'credited' || resolution === 'written_off' ? resolution : 'refunded'
 }

@@ -79,7 +79,7 @@ export function ifStored(item: Item): StoredPayment | undefined {
 }
 
 /** The id is that of the row's key: a changed attribute may name another payment. */
-function withDerivedFields(row: unknown): unknown {
+function withDerivedFields(row: unknown) {
   const keyedRow = ifValid(KeyedRow, row)
   if (keyedRow === undefined) return row
   const paymentId = idOf(keyedRow.pk)

@@ -133,7 +133,7 @@ function ownPause({ provider, now }: PauseDeps, operation: ProviderOperation) {
  * Read as of some milliseconds ago and cached for a second: meanwhile the pause of another
  * environment is not seen, and a few more calls are refused.
  */
-async function readPauses(deps: PauseDeps): Promise<Item> {
+async function readPauses(deps: PauseDeps) {
   const now = deps.now()
   const { providerPauses: cachedPauses } = deps.memory
   if (cachedPauses && isFresh(cachedPauses, now)) return cachedPauses.pauses
@@ -227,7 +227,7 @@ export function callBudget(
      * Undefined: one call of each operation may be made now. Otherwise the time of the next try.
      * Callers wait for each other, because each caller that sees no portion takes a new one.
      */
-    take: (...operations: readonly ProviderOperation[]): Promise<Timestamp | undefined> => {
+    take: (...operations: readonly ProviderOperation[]) => {
       const taken = lastTake.then(() => takeNow(operations))
       lastTake = taken.catch(() => undefined)
       return taken
@@ -236,7 +236,7 @@ export function callBudget(
      * The provider answered 429: drops the unused calls and pauses the operations in all
      * environments.
      */
-    noteRefusal: async (operations: readonly ProviderOperation[]): Promise<void> => {
+    noteRefusal: async (operations: readonly ProviderOperation[]) => {
       for (const operation of operations) callsLeft.delete(operation)
       await notePause(deps, operations)
     },

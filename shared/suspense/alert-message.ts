@@ -116,7 +116,7 @@ function messageOfChargeback(item: Suspense, answerBy: Timestamp) {
 }
 
 /** A finding about held money names its capture. */
-function moneyOf({ paymentId = 'unknown', providerPaymentId }: Suspense): string {
+function moneyOf({ paymentId = 'unknown', providerPaymentId }: Suspense) {
   return providerPaymentId === undefined
     ? `payment ${paymentId}`
     : `the held money ${providerPaymentId} (payment ${paymentId})`

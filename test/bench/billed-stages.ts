@@ -1,20 +1,14 @@
 import { deployedStage } from '../../infra/stack/stage.ts'
-import { type StackTemplate, synthesised, synthesisedFront } from '../support/stack-template.ts'
-
-type Stacks = Pick<StackTemplate, 'ofType'>
+import { synthesised, synthesisedFront } from '../support/stack-template.ts'
 
 /** The stacks of a stage by their regions. `copies`: whether it has the stack of the vault. */
-export type BilledStage = {
-  readonly gateway: Stacks
-  readonly front?: Stacks
-  readonly copies: boolean
-}
+export type BilledStage = ReturnType<typeof billedStage>
 
-export function billedStages(): Readonly<Record<'prod' | 'dev', BilledStage>> {
+export function billedStages() {
   return { prod: billedStage('prod'), dev: billedStage('dev') }
 }
 
-function billedStage(name: 'prod' | 'dev'): BilledStage {
+function billedStage(name: 'prod' | 'dev') {
   const stage = deployedStage(name)
   return {
     gateway: synthesised(name),

@@ -38,7 +38,7 @@ export function usageOf({ functionName, invocations, messages, ...flow }: Flow):
   }
 }
 
-export function sharing(keptMs: number): number {
+export function sharing(keptMs: number) {
   return (keptMs / MINUTE_MS) * ASSUMPTIONS.invocationsPerMinute
 }
 
@@ -50,7 +50,7 @@ export function total(usages: readonly (readonly [times: number, usage: Usage])[
   )
 }
 
-export function sum<Thing>(things: readonly Thing[], of: (thing: Thing) => number): number {
+export function sum<Thing>(things: readonly Thing[], of: (thing: Thing) => number) {
   return things.reduce((all, thing) => all + of(thing), 0)
 }
 
@@ -64,7 +64,7 @@ export function line(component: string, basis: string, usage: Usage, prices = ''
   }
 }
 
-export function sumOf(lines: readonly CostLine[]): number {
+export function sumOf(lines: readonly CostLine[]) {
   return sum(lines, usdOf)
 }
 

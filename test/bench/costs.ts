@@ -90,10 +90,7 @@ function oneDecimal(value: number) {
   return value.toFixed(1)
 }
 
-export function costReport(
-  { prod, dev }: ReturnType<typeof billedStages>,
-  measured: Measured,
-): string {
+export function costReport({ prod, dev }: ReturnType<typeof billedStages>, measured: Measured) {
   const { region, readOn } = PRICED
   return [
     `List prices of ${region}, read ${readOn}, without free tiers: \`test/bench/prices.ts\`. Jakarta is dearer for most services, and was not read; WAF, Route 53 and CloudFront’s requests cost the same. Stages as their files in infra/stages are.`,

@@ -134,7 +134,7 @@ function runsPerMonth({ trigger }: FunctionSpec) {
   return (ASSUMPTIONS.hoursPerMonth * 60) / minutes
 }
 
-export function thousand(value: number): string {
+export function thousand(value: number) {
   return `${Math.round(value / 1_000)} thousand`
 }
 
@@ -142,6 +142,6 @@ export function thousand(value: number): string {
  * Metrics of our own that these runs write. Each metric is counted for the whole month, although
  * AWS bills by the hour.
  */
-export function metricsOf(flows: readonly Flow[]): ReadonlySet<string> {
+export function metricsOf(flows: readonly Flow[]) {
   return new Set(flows.flatMap(({ metrics }) => metrics))
 }

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readOptions, runCommand, UsageError } from '../../infra/local/terminal/command-line.ts'
+import { readOptions, runProgram, UsageError } from '../../infra/local/terminal/command-line.ts'
 import { withWritten } from '../../infra/local/terminal/with-written.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { billedStages } from './billed-stages.ts'
@@ -70,25 +70,21 @@ ${Object.entries(SUITES)
   --help, -h   this text
 Exit code: 0 done, 1 something exceeds its limit, 2 wrong arguments.`
 
-process.exitCode = await runCommand(
-  HELP,
-  process.argv.slice(2),
-  async ([first = '', ...others]) => {
-    const named = first !== '' && !first.startsWith('-')
-    const { write = false } = readOptions(
-      named ? others : [first, ...others].filter((word) => word !== ''),
-      { write: { type: 'boolean' } } as const,
-    )
-    const name = named ? first : 'units'
-    const suite = SUITES[name]
-    if (suite === undefined) throw new UsageError(`there is no suite ${name}`)
-    const { text, failures = [] } = await suite.run(!write)
-    show(text, suite.document ?? FIGURES, write, name)
-    for (const failure of failures) console.error(failure)
-    if (!named) show(costReport(billedStages(), await measureFlows()), COSTS, write)
-    return failures.length > 0 ? 1 : 0
-  },
-)
+await runProgram(HELP, async ([first = '', ...others]) => {
+  const named = first !== '' && !first.startsWith('-')
+  const { write = false } = readOptions(
+    named ? others : [first, ...others].filter((word) => word !== ''),
+    { write: { type: 'boolean' } } as const,
+  )
+  const name = named ? first : 'units'
+  const suite = SUITES[name]
+  if (suite === undefined) throw new UsageError(`there is no suite ${name}`)
+  const { text, failures = [] } = await suite.run(!write)
+  show(text, suite.document ?? FIGURES, write, name)
+  for (const failure of failures) console.error(failure)
+  if (!named) show(costReport(billedStages(), await measureFlows()), COSTS, write)
+  return failures.length > 0 ? 1 : 0
+})
 
 function show(text: string, document: string, write: boolean, suite?: string) {
   if (!write) return console.log(text)

@@ -99,7 +99,7 @@ async function measurePaid(
 const FINAL_MS = 4 * DAY_MS
 
 /** A run that finds nothing to settle writes nothing, and would measure nothing. */
-export async function measureSettle({ measure, run, merchant }: MeteredMerchant): Promise<Flow> {
+export async function measureSettle({ measure, run, merchant }: MeteredMerchant) {
   const Records = [{ messageId: 'm', body: JSON.stringify({ client_id: merchant.clientId }) }]
   const settle = await measure('settle-client', 'settled', () => run('settle-client', { Records }))
   if (settle.writes === 0) throw new Error('nothing was settled')
@@ -136,7 +136,7 @@ export async function startMerchant(metered?: MeteredWorld, named: readonly stri
       throw new Error(`${name} answered ${reply?.text ?? 'nothing'}`)
     return reply.body
   }
-  const create = async (key: string, body: string = PAYMENT_BODY, status = 201) => {
+  const create = async (key: string, body = PAYMENT_BODY, status = 201) => {
     const asked = { headers: { 'idempotency-key': key }, body }
     return String((await ask('api-create-payment', asked, status, { status: 'pending' }))['id'])
   }
@@ -181,7 +181,7 @@ async function deliverNext({ world, handleBatch }: Omit<MeteredWorld, 'measure'>
   return handleBatch('webhooks', 1)
 }
 
-function times(flow: Flow, factor: number): Flow {
+function times(flow: Flow, factor: number) {
   return mapCounts(flow, (count) => count * factor)
 }
 
@@ -193,7 +193,7 @@ function mapCounts(flow: Flow, change: (count: number, name: string) => number):
 }
 
 /** What a scheduled run uses for the payments it checks, beyond its fixed use in an hour. */
-function withoutIdle(idle: Flow, flow: Flow): Flow {
+function withoutIdle(idle: Flow, flow: Flow) {
   return mapCounts(flow, (count, name) =>
     Math.max(0, count - Number(Reflect.get({ ...idle.detail, ...idle }, name) ?? 0)),
   )

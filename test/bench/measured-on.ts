@@ -1,6 +1,6 @@
 import { availableParallelism, cpus, loadavg } from 'node:os'
 
-export function measuredOn(command: string): string {
+export function measuredOn(command: string) {
   const date = new Date().toISOString().slice(0, 10)
   const cores = availableParallelism()
   const model = cpus()[0]?.model.trim() ?? process.arch

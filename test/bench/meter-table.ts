@@ -52,7 +52,7 @@ export function meterTable(table: MemoryTable) {
   }
 }
 
-export function unitsIn(detail: Detail, sort: string): number {
+export function unitsIn(detail: Detail, sort: string) {
   return Object.entries(detail).reduce(
     (sum, [name, units]) => sum + (name.startsWith(`${sort} `) ? units : 0),
     0,
@@ -74,7 +74,7 @@ function silent() {
   return undefined
 }
 
-export function storedBytes(table: Pick<MemoryTable, 'items'>): number {
+export function storedBytes(table: Pick<MemoryTable, 'items'>) {
   return table
     .items()
     .flatMap((item) => [itemSize(item), ...indexEntries(item).map(itemSize)])

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type FunctionSpec, isHttp, queuesOf } from '../../functions/function-spec.ts'
+import { isHttp, queuesOf } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
 import type { LogCode } from '../../shared/log.ts'
 import type { QueueName } from '../../shared/queues.ts'
@@ -14,7 +14,7 @@ import { meterTable } from './meter-table.ts'
 
 type FunctionName = keyof typeof ASSUMPTIONS.billedMs
 
-export function specOf(name: string): FunctionSpec {
+export function specOf(name: string) {
   const spec = MANIFEST.find((entry) => entry.name === name)
   if (!spec) throw new Error(`there is no function ${name}`)
   return spec

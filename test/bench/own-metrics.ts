@@ -20,7 +20,7 @@ const SOURCES = {
  * bills them: a name with the values of one set of dimensions. From the catalogue, so that an
  * outcome or a metric that is new is counted by itself.
  */
-export function everyMetric(): ReadonlySet<string> {
+export function everyMetric() {
   return new Set(
     Object.entries(LOG_METRICS).flatMap(([code, measured]) =>
       Object.keys(measured).flatMap((metric) => metricsIn(metric, code.split('.')[1])),
@@ -70,6 +70,6 @@ function each(values: readonly string[], before: readonly string[] = []) {
   return values.map((value) => [...before, value])
 }
 
-export function metricsByChannel(): number {
+export function metricsByChannel() {
   return [...everyMetric()].filter((metric) => metric.includes(CHANNEL.join(' '))).length
 }

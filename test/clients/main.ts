@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { demoWalk } from '../../infra/local/demo-walk.ts'
 import { startLocalCloud } from '../../infra/local/local-cloud.ts'
-import { runCommand, UsageError } from '../../infra/local/terminal/command-line.ts'
+import { runProgram, UsageError } from '../../infra/local/terminal/command-line.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 
 type Generator = { readonly program: string; readonly commands: readonly string[] }
@@ -71,7 +71,7 @@ works in a folder of the system's temporary directory, and removes it.
   --help, -h   this text
 Exit code: 0 all clients work, 1 one does not, 2 wrong arguments.`
 
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+await runProgram(USAGE, async (argv) => {
   const unknown = argv.find((name) => GENERATORS[name] === undefined)
   if (unknown !== undefined)
     throw new UsageError(`${unknown}: one of ${Object.keys(GENERATORS).join(', ')}`)

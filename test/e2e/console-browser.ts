@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished } from 'vitest'
 import { PATIENCE_MS } from '../support/patience.ts'
 import { isNightly } from '../support/runs.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
+import { type Fixture, ownWorldIt } from './gateway-world.ts'
 
 /**
  * The browser that `CHROMIUM` names, or the machine's own Chromium; undefined without a browser.
@@ -15,8 +16,6 @@ export const CHROMIUM = [
   process.env['CHROMIUM'] ?? '',
   ...['chromium', 'chromium-browser', 'google-chrome'].map((name) => `/usr/bin/${name}`),
 ].find((path) => path !== '' && existsSync(path))
-
-type Fixture = { readonly onCleanup: (end: () => Promise<void>) => void }
 
 /** The browser reaches only this machine. */
 export async function aBrowser(
@@ -32,6 +31,11 @@ export async function aBrowser(
   onCleanup(() => browser.close())
   return browser
 }
+
+/** Tests of one file that share a world and a browser. */
+export const browserIt = ownWorldIt
+  .extend('path', { scope: 'file' }, CHROMIUM)
+  .extend('browser', { scope: 'file' }, aBrowser)
 
 export function describeInChromium(tests: () => void) {
   return describe.skipIf(CHROMIUM === undefined)(
@@ -133,7 +137,7 @@ export async function createByKeyboard(page: Page, channel: string, amount: stri
 }
 
 /** Violations of WCAG 2.2 AA and good practice that axe finds. */
-export async function accessibilityFaults(page: Page): Promise<readonly string[]> {
+export async function accessibilityFaults(page: Page) {
   // Playwright runs axe, because the page's content security policy forbids such scripts.
   await page.evaluate(axe.source)
   // What passes is not collected: that takes two thirds of the time.
@@ -143,7 +147,7 @@ export async function accessibilityFaults(page: Page): Promise<readonly string[]
   )
 }
 
-export async function unreachedControls(page: Page): Promise<readonly string[]> {
+export async function unreachedControls(page: Page) {
   const controlCount = await page.evaluate<number>(`{
     const controls = document.querySelectorAll('a[href], button:not(:disabled), input, select, summary')
     unreached = [...controls].filter((control) => control.checkVisibility())
@@ -162,7 +166,7 @@ export async function unreachedControls(page: Page): Promise<readonly string[]> 
   return page.evaluate<string[]>('unreached.map((control) => control.outerHTML)')
 }
 
-export async function scanQrCode(browser: Browser, png: Buffer): Promise<string | undefined> {
+export async function scanQrCode(browser: Browser, png: Buffer) {
   const context = await browser.newContext()
   const page = await context.newPage()
   const { data, width, height } = await page.evaluate<{

@@ -4,21 +4,16 @@
  */
 import { expect } from 'vitest'
 import {
-  aBrowser,
-  CHROMIUM,
   chooseMerchant,
   describeInChromium,
+  browserIt as it,
   openConsole,
   openPage,
   openView,
   press,
 } from './console-browser.ts'
-import { ownWorldIt, QRIS } from './gateway-world.ts'
+import { QRIS } from './gateway-world.ts'
 import { startScriptedConsole } from './scripted-console.ts'
-
-const it = ownWorldIt
-  .extend('path', { scope: 'file' }, CHROMIUM)
-  .extend('browser', { scope: 'file' }, aBrowser)
 
 const NOW = '2026-11-23T18:30:00.000Z'
 const HOUR_MS = 3_600_000

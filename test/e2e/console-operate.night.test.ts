@@ -7,9 +7,7 @@ import type { Page } from 'playwright-core'
 import { readSheet } from 'read-excel-file/node'
 import { expect } from 'vitest'
 import {
-  aBrowser,
   accessibilityFaults,
-  CHROMIUM,
   chooseMerchant,
   describeInChromium,
   looksOf,
@@ -22,12 +20,8 @@ import {
   wideElements,
 } from './console-browser.ts'
 import type { World } from './gateway-world.ts'
-import { operateIt } from './operate-world.ts'
+import { operateIt as it } from './operate-world.ts'
 import { startScriptedConsole } from './scripted-console.ts'
-
-const it = operateIt
-  .extend('path', { scope: 'file' }, CHROMIUM)
-  .extend('browser', { scope: 'file' }, aBrowser)
 
 function card(page: Page, name: string) {
   return page.getByRole('region', { name, exact: true })

@@ -8,12 +8,11 @@ import { expect } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { sampleOf } from '../support/runs.ts'
 import {
-  aBrowser,
   accessibilityFaults,
-  CHROMIUM,
   chooseMerchant,
   createByKeyboard,
   describeInChromium,
+  browserIt as it,
   openConsole,
   openFaultGroups,
   openView,
@@ -25,11 +24,7 @@ import {
   waitForMessage,
   wideElements,
 } from './console-browser.ts'
-import { ownWorldIt, QRIS } from './gateway-world.ts'
-
-const it = ownWorldIt
-  .extend('path', { scope: 'file' }, CHROMIUM)
-  .extend('browser', { scope: 'file' }, aBrowser)
+import { QRIS } from './gateway-world.ts'
 
 const JAKARTA_MS = 7 * 3_600_000
 

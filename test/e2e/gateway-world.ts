@@ -141,7 +141,7 @@ export function merchantAt(banner: Banner) {
   return worldAt(banner).withKey(banner.apiKey)
 }
 
-type Fixture = { readonly onCleanup: (end: () => Promise<void>) => void }
+export type Fixture = { readonly onCleanup: (end: () => Promise<void>) => void }
 
 async function aWorld(
   { port, table }: { readonly port: number; readonly table: TableKind | undefined },

@@ -1,12 +1,13 @@
 import { expect } from 'vitest'
-import { ownWorldIt, QRIS, type World } from './gateway-world.ts'
+import { browserIt } from './console-browser.ts'
+import { QRIS, type World } from './gateway-world.ts'
 
 const FIVE_DAYS = 5 * 86_400
 
 type Merchant = Awaited<ReturnType<World['merchant']>>
 
 /** A world with one item of each kind that waits for an operator. */
-export const operateIt = ownWorldIt.extend(
+export const operateIt = browserIt.extend(
   'operated',
   { scope: 'file' },
   async ({ world }: { readonly world: World }) => {

@@ -36,7 +36,7 @@ const RUN_ALL = `
 export async function runScripts(
   calls: readonly (readonly [file: string, ...argv: string[]])[],
   env: NodeJS.ProcessEnv = {},
-): Promise<readonly ScriptResult[]> {
+) {
   const absoluteCalls = calls.map(([file, ...argv]) => [join(PROJECT_ROOT, file), ...argv])
   const args = ['--input-type=module', '--eval', RUN_ALL, JSON.stringify(absoluteCalls)]
   const { stdout } = await promisify(execFile)(process.execPath, args, {

@@ -1,4 +1,4 @@
-import { runCommand, UsageError } from '../../infra/local/terminal/command-line.ts'
+import { runProgram, UsageError } from '../../infra/local/terminal/command-line.ts'
 import { startMeteredWorld } from '../bench/metered-world.ts'
 import { markdownTable } from '../support/markdown-table.ts'
 import { type ExecutedFile, executedFiles } from './executed-files.ts'
@@ -24,7 +24,7 @@ ${NAMES.map((name) => `  ${name.padEnd(10)} ${FLOWS[name]}`).join('\n')}
   --help, -h   this text
 Exit code: 0 done, 2 wrong arguments.`
 
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), async ([asked, ...others]) => {
+await runProgram(USAGE, async ([asked, ...others]) => {
   const name = NAMES.find((one) => one === asked)
   const isKnown = asked === undefined || asked === '--json' || name !== undefined
   if (!isKnown || others.length > 0)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   readOptions,
-  runCommand,
+  runProgram,
   UsageError,
   wholeNumber,
 } from '../../infra/local/terminal/command-line.ts'
@@ -34,7 +34,7 @@ const MAX_ALERTED = 5
 
 // So that started processes end with this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), histories)
+await runProgram(USAGE, histories)
 
 async function histories(argv: readonly string[]) {
   const options = readOptions(argv, {

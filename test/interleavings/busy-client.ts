@@ -162,10 +162,12 @@ export function adjust(
   return (deps) => adjustBalance(deps, client, kind, amountMinor, reference)
 }
 
+const FROZEN_MS = 2_000
+
 /** The process has read the payment and the time long ago: it only writes. */
-export function reconcileFrozen(row: ProviderTransaction, payment: Payment, agoMs: number): Act {
+export function reconcileFrozen(row: ProviderTransaction, payment: Payment): Act {
   return async (deps) => {
-    const now = addMs(deps.now(), -agoMs)
+    const now = addMs(deps.now(), -FROZEN_MS)
     await reconcileTransaction({ ...deps, now: () => now }, { transaction: row, payment }, ASK)
   }
 }

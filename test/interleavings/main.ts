@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { readOptions, runCommand } from '../../infra/local/terminal/command-line.ts'
+import { readOptions, runProgram } from '../../infra/local/terminal/command-line.ts'
 import { runForked } from '../simulation/world/fork-pool.ts'
 import { busyClient } from './busy-client.ts'
 import { GUARDS } from './guards.ts'
@@ -23,7 +23,7 @@ must find a schedule that goes wrong. It takes some minutes on two cores.
   --help, -h        this text
 Exit code: 0 no violation, and every guard is necessary, 1 otherwise, 2 wrong arguments.`
 
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+await runProgram(USAGE, async (argv) => {
   const { scenario } = readOptions(argv, { scenario: { type: 'string' } })
   const names = scenariosOf(await busyClient()).map(({ name }) => name)
   const chosen = names.filter((name) => name.includes(scenario ?? ''))

@@ -169,7 +169,7 @@ function forkedView(base: TableView): TableView {
   }
 }
 
-export function nameOf({ pk, sk }: Key): string {
+export function nameOf({ pk, sk }: Key) {
   return `${pk}\n${sk}`
 }
 

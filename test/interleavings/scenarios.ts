@@ -26,8 +26,6 @@ export type Scenario = {
 /** One page of two entries a run: the busy client's window takes several runs. */
 const SMALL_STEPS: HistorySteps = { rows: 2, pages: 1, block: 1, atOnce: 100 }
 
-const FROZEN_MS = 2_000
-
 /** The same blocks of a digest, and every page in one run. */
 const LARGE_STEPS: HistorySteps = { rows: 100, pages: 100, block: 1, atOnce: 100 }
 
@@ -168,8 +166,8 @@ function actionsOn(busy: BusyClient) {
     post: reconcile(ownRow(first, now), first),
     'post again': reconcile(ownRow(first, now), first),
     'post another': reconcile(ownRow(second, now), second),
-    'frozen post': reconcileFrozen(ownRow(first, now), first, FROZEN_MS),
-    'frozen post in shard 0': reconcileFrozen(ownRow(third, now), third, FROZEN_MS),
+    'frozen post': reconcileFrozen(ownRow(first, now), first),
+    'frozen post in shard 0': reconcileFrozen(ownRow(third, now), third),
     'refund open': reconcile(refundRow(first, now, 30_000), first),
     'refund paid': reconcile(refundRow(paid, now, 30_000), paid),
     'refund paid more': reconcile(refundRow(paid, now, 80_000), paid),

@@ -192,11 +192,7 @@ function untilQuiet() {
   return new Promise((resolve) => void setImmediate(resolve))
 }
 
-function optionsOf(
-  processes: readonly Process[],
-  current: number | undefined,
-  isLate: boolean,
-): readonly Option[] {
+function optionsOf(processes: readonly Process[], current: number | undefined, isLate: boolean) {
   const calls = processes.map(({ queue, ended }) => (ended ? undefined : queue[0]?.call))
   const head = current === undefined ? undefined : calls[current]
   const isFree = head === undefined || head.name === 'sleep'

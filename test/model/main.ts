@@ -1,4 +1,4 @@
-import { readOptions, runCommand } from '../../infra/local/terminal/command-line.ts'
+import { readOptions, runProgram } from '../../infra/local/terminal/command-line.ts'
 import { replayHistory } from './replay.ts'
 
 const USAGE = `npm run model [-- [--histories N] [--from SEED]]
@@ -10,7 +10,7 @@ compares every entry and the books' opening and closing of every account.
   --help, -h     this text
 Exit code: 0 all agree, 1 otherwise, 2 wrong arguments.`
 
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+await runProgram(USAGE, async (argv) => {
   const options = readOptions(argv, {
     histories: { type: 'string', default: '2000' },
     from: { type: 'string', default: '1' },

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readOptions, runCommand, UsageError } from '../../infra/local/terminal/command-line.ts'
+import { readOptions, runProgram, UsageError } from '../../infra/local/terminal/command-line.ts'
 import { runTool } from '../support/run-tool.ts'
 import { type Guard, MODELS, type Model, withoutGuard } from './model.ts'
 
@@ -28,7 +28,7 @@ directory.
   --help, -h     this text
 Exit code: 0 every model holds and every twin is refuted, 1 otherwise, or no Java, 2 wrong arguments.`
 
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), (argv) => {
+await runProgram(USAGE, (argv) => {
   const { model, trace = false } = readOptions(argv, {
     model: { type: 'string' },
     trace: { type: 'boolean' },

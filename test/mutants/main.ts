@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   readOptions,
-  runCommand,
+  runProgram,
   UsageError,
   wholeNumber,
 } from '../../infra/local/terminal/command-line.ts'
@@ -40,7 +40,7 @@ type Finding = {
   readonly invalid?: string
 }
 
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+await runProgram(USAGE, async (argv) => {
   const chosen = chosenBy(argv)
   if (!chosen.list) return conclude(await askAll(chosen))
   for (const mutant of chosen.mutants) console.log(`${mutant.id}\n  ${codeOf(mutant)}`)

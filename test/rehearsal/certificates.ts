@@ -7,10 +7,7 @@ export function certificatesIn(directory: string) {
 }
 export type Certificates = ReturnType<typeof certificatesIn>
 
-export async function makeCertificates(
-  directory: string,
-  names: readonly string[],
-): Promise<Certificates> {
+export async function makeCertificates(directory: string, names: readonly string[]) {
   const { certificate, key } = certificatesIn(directory)
   const named = ['-subj', '/CN=rehearsal', '-addext', `subjectAltName=${names.join(',')}`]
   const options = [

@@ -35,7 +35,7 @@ function describeVerdict({ principal, action, resource, kinds, denied }: Verdict
 export function printReport(
   { calls, denied, silent, askNothing }: ReturnType<typeof judgementOn>,
   limits: readonly string[],
-): boolean {
+) {
   const all = [...calls.values()].reduce((sum, count) => sum + count, 0)
   console.log(
     `\n${all} calls of ${calls.size} functions were judged by the policies of their roles:`,

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readOptions, runCommand, UsageError } from '../../infra/local/terminal/command-line.ts'
+import { readOptions, runProgram, UsageError } from '../../infra/local/terminal/command-line.ts'
 import { certificatesIn, makeCertificates } from './certificates.ts'
 import { hireDutyHolders } from './duty-holders.ts'
 import {
@@ -67,7 +67,7 @@ Exit code: 0 all steps passed, 1 one did not, 2 wrong arguments.`
  */
 const INSIDE = 'REHEARSAL_DIRECTORY'
 
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+await runProgram(USAGE, async (argv) => {
   const { keep = false, only } = readOptions(argv, {
     keep: { type: 'boolean' },
     only: { type: 'string' },

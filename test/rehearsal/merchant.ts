@@ -129,7 +129,7 @@ export function merchantAt(
   }
 }
 
-export async function requestOf(provider: string, { id }: Payment): Promise<string> {
+export async function requestOf(provider: string, { id }: Payment) {
   const schema = v.array(v.object({ payment_request_id: v.string() }))
   const [found] = await call(schema, `${provider}/_simulator/payment_requests?reference_id=${id}`)
   if (found === undefined) throw new Error(`the provider knows no request for ${id}`)

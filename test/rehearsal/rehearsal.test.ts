@@ -7,7 +7,6 @@ import { PROJECT_ROOT } from '../support/source-file.ts'
 import { judgementOn } from './judgement.ts'
 import { type Rehearsal, startRehearsal } from './rehearsal.ts'
 import { BREAKS } from './steps/update-stage.ts'
-import type { Verdict } from './verdicts.ts'
 
 const never = new Promise<never>(() => undefined)
 async function fails(): Promise<{ readonly id: string }> {
@@ -112,7 +111,7 @@ it.for(BREAKS)('a release $what is made of the present code', ({ file, change })
   expect(change(text)).not.toBe(text)
 })
 
-function verdictOn(name: string, denied: string | null = null): Verdict {
+function verdictOn(name: string, denied: string | null = null) {
   return {
     principal: `arn:aws:sts::000000000001:assumed-role/gateway-dev-Role/gateway-dev-${name}`,
     action: 'dynamodb:GetItem',

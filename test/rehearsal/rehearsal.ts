@@ -173,7 +173,7 @@ export async function call<const Schema extends v.GenericSchema>(
   url: string,
   init: RequestInit = {},
   status = 200,
-): Promise<v.InferOutput<Schema>> {
+) {
   const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(60_000) })
   const text = await answer.text()
   expect(
@@ -199,7 +199,7 @@ const LineSchema = v.pipe(
  * What the log of the emulator says about a step that failed: the last lines of each payment, and
  * the last warnings and errors of any function.
  */
-function linesAbout(log: string, payments: readonly string[]): readonly string[] {
+function linesAbout(log: string, payments: readonly string[]) {
   const lines = log.split('\n').filter((line) => v.is(LineSchema, line))
   const groups = payments.map(
     (id) => [`payment ${id}`, lines.filter((line) => line.includes(id))] as const,

@@ -25,7 +25,7 @@ const NOT_AS_PROD = {
 }
 
 /** The first release: the present code, for a stage with what `prod` has. */
-export function firstRelease(directory: string): string {
+export function firstRelease(directory: string) {
   return makeRelease(directory, 'first-release')
 }
 
@@ -33,7 +33,7 @@ export function releaseOf(
   rehearsal: Pick<Rehearsal, 'directory'>,
   name: string,
   { table = {}, ...others }: { readonly [setting: string]: unknown; readonly table?: object },
-): string {
+) {
   return releaseWith(rehearsal, name, STAGE_FILE, (text) => {
     const settings = v.parse(StageFile, JSON.parse(text))
     return JSON.stringify({ ...settings, ...others, table: { ...settings.table, ...table } })
@@ -45,7 +45,7 @@ export function releaseWith(
   name: string,
   file: string,
   change: (text: string) => string,
-): string {
+) {
   const release = makeRelease(directory, name)
   const text = readFileSync(join(release, file), 'utf8')
   const changed = change(text)

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readOptions, runCommand } from '../../infra/local/terminal/command-line.ts'
+import { readOptions, runProgram } from '../../infra/local/terminal/command-line.ts'
 import { collectShapes, textOf, WRITTEN_BY } from './kept-shapes.ts'
 import { KINDS, kindOf } from './readers.ts'
 
@@ -9,7 +9,7 @@ const USAGE = `npm run shapes [-- --write]   counts the shapes that this tree st
   --help, -h  this text
 Exit code: 0 done, 1 this version has its file already or a kind of item was not stored, 2 wrong arguments.`
 
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+await runProgram(USAGE, async (argv) => {
   const { write } = readOptions(argv, { write: { type: 'boolean', default: false } })
   const manifest = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')
   const { version } = JSON.parse(manifest) as { readonly version: string }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import {
   readOptions,
-  runCommand,
+  runProgram,
   UsageError,
   wholeNumber,
 } from '../../infra/local/terminal/command-line.ts'
@@ -21,7 +21,7 @@ Exit code: 0 every history passed, 1 one failed, 2 wrong arguments.`
 
 const progress = { done: 0, failures: 0 }
 
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+await runProgram(USAGE, async (argv) => {
   const { seed, seeds, steps, trace, jobs } = readOptions(argv, {
     seed: { type: 'string' },
     seeds: { type: 'string', default: '1..100' },

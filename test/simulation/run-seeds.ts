@@ -24,7 +24,7 @@ type Seeds = { readonly from: number; readonly to: number; readonly jobs: number
 export async function runSeeds(
   { from, to, jobs, operations }: Seeds,
   onResult: (result: SeedResult) => void = () => undefined,
-): Promise<readonly SeedResult[]> {
+) {
   const results: SeedResult[] = []
   const take = (result: SeedResult) => {
     results.push(result)

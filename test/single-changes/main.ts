@@ -3,7 +3,7 @@
  * everything; each attribute of one row of each shape is changed or taken away, each such row is
  * lost or copied, one at a time; the audits of the client and of the house must name the row.
  */
-import { readOptions, runCommand } from '../../infra/local/terminal/command-line.ts'
+import { readOptions, runProgram } from '../../infra/local/terminal/command-line.ts'
 import { isFound, isUnexpected, MOST_NOT_FOUND } from './not-found.ts'
 import { roleOf } from './registry.ts'
 import { restingClient } from './resting-client.ts'
@@ -19,7 +19,7 @@ Prints what is missed, what is only found by another row, and what throws.
 Exit code: 0 everything but facts and changing attributes is found, and at most ${MOST_NOT_FOUND} changes are not,
   1 otherwise, 2 wrong arguments.`
 
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+await runProgram(USAGE, async (argv) => {
   const { only, all } = readOptions(argv, {
     only: { type: 'string', default: '' },
     all: { type: 'boolean', default: false },

@@ -27,7 +27,7 @@ const COMPILER_OPTIONS =
  * with types. A second run replaces the package. The compiler writes nothing for files below
  * node_modules, so `folder` is elsewhere. Throws with the compiler's words.
  */
-export function buildClientPackage(folder: string): void {
+export function buildClientPackage(folder: string) {
   const sources = join(folder, 'src')
   mkdirSync(sources, { recursive: true })
   const modules = readdirSync(SOURCES).filter((name) => name.endsWith('.ts'))

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { readOptions, runCommand, UsageError } from '../terminal/command-line.ts'
+import { readOptions, runProgram, UsageError } from '../terminal/command-line.ts'
 import { buildClientPackage } from './build-client-package.ts'
 
 const USAGE = `npm run pack [-- --out DIR]
@@ -15,7 +15,7 @@ Exit code: 0 written, 1 failed, 2 wrong arguments.`
 
 const PACK_TIMEOUT_MS = 60_000
 
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+await runProgram(USAGE, async (argv) => {
   const { out = '.' } = readOptions(argv, { out: { type: 'string' } } as const)
   if (!existsSync(out)) throw new UsageError(`there is no folder ${out}`)
   const folder = mkdtempSync(join(tmpdir(), 'gateway-pack-'))

@@ -45,7 +45,7 @@ export function toWire({ urls, client }: About, call: ConsoleCall) {
 }
 
 /** A call as a curl command for a POSIX shell. */
-export function asCurl(about: About, call: ConsoleCall): string {
+export function asCurl(about: About, call: ConsoleCall) {
   const { method, url, headers, body } = toWire(about, call)
   return [
     `curl -s${method === 'GET' ? '' : ` -X ${method}`} ${shellQuoted(url)}`,

@@ -32,7 +32,7 @@ const INDEXES: GlobalSecondaryIndex[] = Object.entries(TABLE_SCHEMA.indexes).map
 )
 
 /** Keeps the table of a `--data` directory. Throws if another version of the schema created it. */
-export async function createTable(endpoint: string, name: string): Promise<void> {
+export async function createTable(endpoint: string, name: string) {
   const client = new DynamoDBClient(localAws(endpoint))
   const { partitionKey, sortKey } = TABLE_SCHEMA
   try {

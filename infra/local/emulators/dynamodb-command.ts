@@ -16,7 +16,7 @@ type DynamoDbCommand = (options: {
   readonly dataDirectory?: string
 }) => KeptCommand
 
-export function isReachableFromOutside({ command }: { readonly command: string }): boolean {
+export function isReachableFromOutside({ command }: { readonly command: string }) {
   return command.includes(' -jar ') && !command.startsWith('docker ')
 }
 
@@ -105,14 +105,14 @@ const COMPILED = join(import.meta.dirname, '../../../node_modules/.cache/dynamod
  * With our launcher DynamoDB Local listens on 127.0.0.1 alone. Without a compiler Java starts it as
  * it is: other machines reach its port, and only the access key keeps them out.
  */
-function launchWith(java: string, directory: string): readonly string[] {
+function launchWith(java: string, directory: string) {
   const jar = join(directory, 'DynamoDBLocal.jar')
   const classes = compiledLauncher(java, directory)
   return classes === undefined ? ['-jar', jar] : ['-cp', [classes, jar].join(delimiter), LAUNCHER]
 }
 
 /** Compiled once for each version of DynamoDB Local and of the launcher. */
-function compiledLauncher(java: string, directory: string): string | undefined {
+function compiledLauncher(java: string, directory: string) {
   const digest = createHash('sha256').update(readFileSync(LAUNCHER_SOURCE)).update(directory)
   const classes = join(COMPILED, digest.digest('hex').slice(0, 16))
   if (existsSync(join(classes, `${LAUNCHER}.class`))) return classes

@@ -8,21 +8,17 @@ const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-type Key = {
-  readonly stage: string
-  readonly key: Buffer
-  readonly bytes?: (length: number) => Buffer
-}
+type Key = { readonly stage: string; readonly key: Buffer }
 
 const StoredKey = v.object({ key: v.pipe(v.string(), v.base64()) })
 
 /**
  * Emulates KMS with one key: nonce, tag and ciphertext in base64, the owner as authenticated data.
  */
-export function localSealer({ stage, key, bytes = randomBytes }: Key): Sealer {
+export function localSealer({ stage, key }: Key): Sealer {
   return {
     seal: async (secret, owner) => {
-      const nonce = bytes(NONCE_BYTES)
+      const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv(CIPHER, key, nonce).setAAD(
         Buffer.from(JSON.stringify(sealContext(stage, owner))),
       )
@@ -51,7 +47,7 @@ export function localSealer({ stage, key, bytes = randomBytes }: Key): Sealer {
 /**
  * Created at the first start. Only the file's owner may read it; without a file it is in memory.
  */
-export function localSealKey(file?: string): Buffer {
+export function localSealKey(file?: string) {
   const storedKey = file === undefined ? undefined : readJsonFile(file, StoredKey)
   if (storedKey) return Buffer.from(storedKey.key, 'base64')
   const key = randomBytes(KEY_BYTES)

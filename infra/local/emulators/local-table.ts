@@ -7,7 +7,7 @@ export type TableKind = (typeof TABLE_KINDS)[number]
 export const TABLE_OPTION = { table: { type: 'string' } } as const
 
 /** Undefined without the option. Throws `UsageError` for an unknown kind. */
-export function tableFrom(text: string | undefined): TableKind | undefined {
+export function tableFrom(text: string | undefined) {
   if (text === undefined) return undefined
   const kind = TABLE_KINDS.find((candidate) => candidate === text)
   if (kind === undefined) throw new UsageError(`--table takes ${TABLE_KINDS.join(' or ')}`)

@@ -1,7 +1,7 @@
 import type { DataDirectory } from '../process/data-directory.ts'
 import { writeProcessRecord } from '../process/process-record.ts'
 import { NoDynamoDbLocal, startDynamoDbLocal } from './dynamodb-local.ts'
-import type { LocalTable, TableKind } from './local-table.ts'
+import type { TableKind } from './local-table.ts'
 
 const TABLE_NAME = 'gateway-local'
 
@@ -19,12 +19,7 @@ const INSTALL = 'install Java 17 or newer (JAVA_HOME or PATH), or start Docker'
  * DynamoDB Local starts before this process loads the code that uses it. A data directory needs
  * DynamoDB Local, because a table in memory ends with its process.
  */
-export async function openTable({
-  kind,
-  data,
-  signal,
-  onSpawn,
-}: TableOptions): Promise<LocalTable> {
+export async function openTable({ kind, data, signal, onSpawn }: TableOptions) {
   if (kind === 'memory') return openInMemory()
   try {
     const dynamoDb = await startDynamoDbLocal(data?.table, {
@@ -48,7 +43,7 @@ export async function openTable({
   }
 }
 
-async function openInMemory(reason?: string): Promise<LocalTable> {
+async function openInMemory(reason?: string) {
   const { openMemoryTable } = await import('./memory-table/memory-requests.ts')
   return openMemoryTable(reason)
 }

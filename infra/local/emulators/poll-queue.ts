@@ -17,10 +17,7 @@ type Receiver = {
 }
 
 /** Returns a function that stops the polling, and resolves after the last message was accepted. */
-export function pollQueue(
-  sqs: SQSClient,
-  { request, accept, isFull = () => false }: Receiver,
-): () => Promise<void> {
+export function pollQueue(sqs: SQSClient, { request, accept, isFull = () => false }: Receiver) {
   const controller = new AbortController()
   const { signal } = controller
   const receive = new ReceiveMessageCommand({

@@ -35,10 +35,7 @@ export async function startQueueEmulator(directory?: string) {
   /**
    * With `maxReceives` the queue gets a dead-letter queue, `<name>-dead`. Returns the queue's URL.
    */
-  const queue = async (
-    name: string,
-    { maxReceives }: { readonly maxReceives?: number } = {},
-  ): Promise<string> => {
+  const queue = async (name: string, { maxReceives }: { readonly maxReceives?: number } = {}) => {
     await sqs.send(new CreateQueueCommand({ QueueName: name }))
     if (maxReceives !== undefined) {
       const deadLetterTargetArn = arnOf(await queue(`${name}-dead`))
@@ -55,7 +52,7 @@ export async function startQueueEmulator(directory?: string) {
     sns,
     queue,
     /** The queue gets raw messages. Returns the topic's ARN. */
-    subscribedTopic: async (name: string, queueUrl: string): Promise<string> => {
+    subscribedTopic: async (name: string, queueUrl: string) => {
       const { TopicArn } = await sns.send(new CreateTopicCommand({ Name: name }))
       await sns.send(
         new SubscribeCommand({
@@ -108,11 +105,7 @@ async function openStores(
     loadPart('persistence'),
   ])
 
-  const stores: EmulatorStores = {
-    sqsStore: new SqsStore(),
-    snsStore: new SnsStore(),
-    s3Store: new S3Store(),
-  }
+  const stores = { sqsStore: new SqsStore(), snsStore: new SnsStore(), s3Store: new S3Store() }
   if (directory === undefined) return { stores, close: () => undefined }
 
   const persistence = new PersistenceManager(directory)

@@ -6,7 +6,6 @@ import type { LocalLog } from '../functions/local-log.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 import {
   jsonReply,
-  type LocalHttpServer,
   type LocalReply,
   type LocalRequest,
   parsedJson,
@@ -50,7 +49,7 @@ export function startLambdaServer({
   log,
   ready,
   hasRealTime = false,
-}: LambdaServerOptions): Promise<LocalHttpServer> {
+}: LambdaServerOptions) {
   return startLocalHttpServer({
     port,
     family,
@@ -68,10 +67,7 @@ export function startLambdaServer({
 }
 
 /** Controls of clock, alerts and log. Undefined for any other request. */
-export function answerControl(
-  parts: Control,
-  request: LocalRequest,
-): LocalReply | Promise<LocalReply> | undefined {
+export function answerControl(parts: Control, request: LocalRequest) {
   switch (`${request.method} ${request.path}`) {
     case `GET ${CLOCK}`:
       return clockReply(parts.clock)
@@ -188,7 +184,7 @@ function denialOf(
   return refusal(403, 'AccessDeniedException', message)
 }
 
-async function call(target: LocalFunction, payload: unknown): Promise<LocalReply> {
+async function call(target: LocalFunction, payload: unknown) {
   const headers = { 'x-amz-executed-version': '$LATEST' }
   try {
     return jsonReply(200, (await target.invoke(payload)) ?? null, headers)

@@ -4,7 +4,6 @@ import type { LocalClock } from '../process/local-clock.ts'
 import {
   jsonReply,
   type LocalAnswer,
-  type LocalHttpServer,
   type LocalRequest,
   parsedJson,
   startLocalHttpServer,
@@ -39,7 +38,7 @@ export async function startWebhookInbox(options: {
   readonly family?: Set<number>
   readonly secrets: InboxSecrets
   readonly clock: LocalClock
-}): Promise<LocalHttpServer> {
+}) {
   let behaviour = GOOD_BEHAVIOUR
   let received: object[] = []
 
@@ -71,7 +70,7 @@ export async function startWebhookInbox(options: {
     return jsonReply(200, behaviour)
   }
 
-  const answer = (request: LocalRequest): LocalAnswer | Promise<LocalAnswer> => {
+  const answer = (request: LocalRequest) => {
     switch (`${request.method} ${request.path}`) {
       case 'POST /hooks':
         return receive(request)

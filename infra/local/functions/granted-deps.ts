@@ -128,7 +128,7 @@ function isGranted(granted: TableAccess, access: Access) {
 }
 
 /** The keys are granted with every update, because IAM counts them too. */
-function missingFields(updates: UpdatedFields, access: Access): readonly string[] {
+function missingFields(updates: UpdatedFields, access: Access) {
   if ('index' in access || access.fields === undefined) return []
   const kind = PARTITIONS.find((partition) => String(access.pk).startsWith(pkPrefix(partition)))
   const granted = ['pk', 'sk', ...((kind && updates[kind]) ?? [])]

@@ -47,7 +47,7 @@ export function answerDocumentation(
 }
 
 /** The description as JSON, with this gateway as its server. */
-async function description({ headers }: Pick<LocalRequest, 'headers'>): Promise<LocalReply> {
+async function description({ headers }: Pick<LocalRequest, 'headers'>) {
   // The import takes longer than the rest of the start.
   const { parseYaml } = await import('@redocly/openapi-core')
   const server = { url: `http://${headers.host ?? ''}`, description: 'This gateway' }

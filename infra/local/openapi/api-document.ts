@@ -23,7 +23,7 @@ export const API_DOCUMENT = join(import.meta.dirname, '../../../docs/openapi.yam
 
 const HEAD = '# Written by `npm run openapi -- --write`; a test compares.\n'
 
-export async function apiDocument(): Promise<string> {
+export async function apiDocument() {
   return (
     HEAD + stringifyYaml(await describeApi(await recordExamples()), { lineWidth: -1, noRefs: true })
   )
@@ -40,7 +40,7 @@ const DescribedApi = v.object({
   }),
 })
 
-export function clientSchemas(document: string): string {
+export function clientSchemas(document: string) {
   return schemasAsTypescript(v.parse(DescribedApi, parseYaml(document)).components.schemas)
 }
 
@@ -63,7 +63,7 @@ type Schema = {
  * Throws for a schema that has no TypeScript type here, because an unspecific type would check
  * nothing.
  */
-export function schemasAsTypescript(schemas: Readonly<Record<string, Schema>>): string {
+export function schemasAsTypescript(schemas: Readonly<Record<string, Schema>>) {
   return `${[
     '/* Written by `npm run openapi -- --write` from the schemas of docs/openapi.yaml; a test compares. */',
     ...Object.entries(schemas).map(

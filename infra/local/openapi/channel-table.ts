@@ -35,7 +35,7 @@ const UNITS = [
 ] as const
 
 /** Fees and times are the gateway's, amounts the provider's. */
-export function channelTable(at: Timestamp): string {
+export function channelTable(at: Timestamp) {
   return [...HEAD, ...CHANNELS.map((channel) => rowOf(channel, at)), ANY_WALLET].join('\n')
 }
 

@@ -239,7 +239,7 @@ export function answersWith(
   answers: readonly RecordedAnswer[],
   status: number,
   name = 'any operation',
-): readonly RecordedAnswer[] {
+) {
   const matches = answers.filter((answer) => answer.status === status)
   if (matches.length === 0)
     throw new Error(`no answer ${status} of ${name} was recorded: add it to example-walk.ts`)

@@ -157,12 +157,12 @@ function describeVariant({ description, method, required, ownFields }: Variant):
   }
 }
 
-function fieldsOf({ properties }: Json): Json {
+function fieldsOf({ properties }: Json) {
   if (!isJson(properties)) throw new Error('the body has no fields')
   return properties
 }
 
-function customer(properties: Json, keywords: Json = {}): Json {
+function customer(properties: Json, keywords: Json): Json {
   return { type: ['object', 'null'], additionalProperties: false, properties, ...keywords }
 }
 
@@ -188,6 +188,6 @@ function codesOf(method: string) {
   return CHANNELS.filter((channel) => channel.method === method).map(({ code }) => code)
 }
 
-function customerField(keywords: Json = {}): Json {
-  return { type: ['string', 'null'], maxLength: MAX_CUSTOMER_FIELD, ...keywords }
+function customerField(): Json {
+  return { type: ['string', 'null'], maxLength: MAX_CUSTOMER_FIELD }
 }

@@ -120,7 +120,7 @@ function describeWebhook(event: AnnouncedEvent, { headers, body }: RecordedWebho
   }
 }
 
-function dataOf(event: AnnouncedEvent): Json {
+function dataOf(event: AnnouncedEvent) {
   if (event === TEST_EVENT_TYPE) return TEST_DATA
   if (event === DISPUTED_EVENT_TYPE) return refTo('DisputedData')
   if (event === HELD_EVENT_TYPE) return refTo('HeldData')

@@ -80,7 +80,7 @@ const ErrorSchema = v.object({
 
 const STATUS_OF: Readonly<Record<string, number>> = HTTP_STATUS
 
-export function errorTable(): string {
+export function errorTable() {
   return [
     '| Code | HTTP | Send again? | It means | What to do |',
     '|---|---|---|---|---|',
@@ -117,7 +117,7 @@ export const COMMON_ERRORS: Readonly<Record<number, string>> = {
   500: 'InternalError',
 }
 
-export function errorDescription(status: number): string {
+export function errorDescription(status: number) {
   return Object.entries(ERROR_ADVICE)
     .filter(([code]) => STATUS_OF[code] === status)
     .map(([code, { means, todo }]) => `\`${code}\`: ${means} **What to do:** ${todo}`)

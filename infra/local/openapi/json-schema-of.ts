@@ -7,7 +7,7 @@ export type Json = Readonly<Record<string, unknown>>
  * JSON Schema 2020-12, as in OpenAPI 3.1. `input` leaves out checks that JSON Schema cannot
  * express: the description of the request must add them. `output` throws for such a check.
  */
-export function jsonSchemaOf(schema: v.GenericSchema, typeMode: 'input' | 'output'): Json {
+export function jsonSchemaOf(schema: v.GenericSchema, typeMode: 'input' | 'output') {
   const errorMode = typeMode === 'input' ? 'ignore' : 'throw'
   const json = tidy(toJsonSchema(schema, { typeMode, errorMode, target: 'draft-2020-12' }))
   if (!isJson(json)) throw new Error('the schema is not an object')
@@ -38,13 +38,13 @@ export function isJson(value: unknown): value is Json {
 }
 
 /** A list of types, instead of a choice of two schemas. */
-function withNullType(schema: Json): Json {
+function withNullType(schema: Json) {
   const choices = schema['anyOf']
   if (!Array.isArray(choices) || choices.length !== 2) return schema
   const [first, second]: unknown[] = choices
   if (!isJson(first) || !isJson(second) || second['type'] !== 'null') return schema
   const { anyOf: _, ...otherKeywords } = schema
-  const values: unknown = first['enum']
+  const values = first['enum']
   return {
     ...first,
     type: [first['type'], 'null'],

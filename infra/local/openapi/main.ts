@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { timestampOf } from '../../../shared/time.ts'
-import { readOptions, runCommand } from '../terminal/command-line.ts'
+import { readOptions, runProgram } from '../terminal/command-line.ts'
 import { withWritten } from '../terminal/with-written.ts'
 import { API_DOCUMENT, apiDocument, CLIENT_SCHEMAS, clientSchemas } from './api-document.ts'
 import { channelTable, PAYMENTS_PAGE } from './channel-table.ts'
@@ -13,7 +13,7 @@ Records what a local gateway answers and prints the description of the API, as O
   --help, -h   this text
 Exit code: 0 done, 2 wrong arguments.`
 
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+await runProgram(USAGE, async (argv) => {
   const { write } = readOptions(argv, { write: { type: 'boolean' } } as const)
   const text = await apiDocument()
   if (write) {

@@ -92,7 +92,7 @@ const STEP_MS = 10 * 60_000
 function stableExamples(): (body: Json) => Json {
   const ids = new Map<string, string>()
 
-  const stableId = (id: string): string => {
+  const stableId = (id: string) => {
     const uuid = ids.get(id) ?? derivedUuid('example', String(ids.size + 1))
     ids.set(id, uuid)
     return uuid
@@ -100,7 +100,7 @@ function stableExamples(): (body: Json) => Json {
 
   const sinceBegin = (time: string) => Math.round((Date.parse(time) - BEGIN_MS) / STEP_MS) * STEP_MS
 
-  const stableText = (text: string): string => {
+  const stableText = (text: string) => {
     if (TIME.test(text)) return timestampOf(BEGIN_MS + sinceBegin(text))
     return text
       .replace(INBOX, 'https://shop.example/hooks')

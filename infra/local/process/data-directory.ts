@@ -46,7 +46,7 @@ export async function openDataDirectory(directory: string) {
     demoClient: join(path, 'demo-client.json'),
     /** The process that has the table's files open. */
     tableProcess,
-    close: (): void => {
+    close: () => {
       if (runningProcess(gatewayProcess)?.pid === process.pid) removeProcessRecord(gatewayProcess)
     },
   }
@@ -58,7 +58,7 @@ export type DataDirectory = Awaited<ReturnType<typeof openDataDirectory>>
  * A payment is known to one provider only, so a directory stays with the simulator or the test
  * mode, as it began. Throws for the other one.
  */
-export function claimForProvider(data: DataDirectory | undefined, isTestMode: boolean): void {
+export function claimForProvider(data: DataDirectory | undefined, isTestMode: boolean) {
   if (!data) return
   const isOfOther = existsSync(isTestMode ? data.simulator : data.testProvider)
   if (isOfOther) {
@@ -84,7 +84,7 @@ function claimDirectory(path: string, tablePath: string, gatewayProcess: string)
 }
 
 /** Not with `recursive`: Node would retry for ever in a place like /proc. */
-function makeDirectory(path: string): void {
+function makeDirectory(path: string) {
   if (existsSync(path)) return
   const parent = dirname(path)
   if (!existsSync(parent)) makeDirectory(parent)

@@ -13,7 +13,7 @@ const HTTP_PORT = 80
 export function isForeignRequest(
   headers: Pick<IncomingHttpHeaders, 'host' | 'origin'>,
   ports: ReadonlySet<number>,
-): boolean {
+) {
   if (!HOST.test(headers.host ?? '')) return true
   if (headers.origin === undefined) return false
   const origin = ORIGIN.exec(headers.origin)

@@ -9,12 +9,12 @@ const OWNER_ONLY = 0o600
  * After a crash the file has the old or the new content, never a part. After the return, the new
  * content survives the process.
  */
-export function writeJsonFile(path: string, value: unknown): void {
+export function writeJsonFile(path: string, value: unknown) {
   writeJsonLines(path, [value])
 }
 
 /** Replaces a file with one value on each line, as `writeJsonFile` does. */
-export function writeJsonLines(path: string, values: readonly unknown[]): void {
+export function writeJsonLines(path: string, values: readonly unknown[]) {
   mkdirSync(dirname(path), { recursive: true })
   const nextPath = `${path}.next`
   writeFileSync(nextPath, values.map((value) => `${JSON.stringify(value)}\n`).join(''), {
@@ -24,15 +24,12 @@ export function writeJsonLines(path: string, values: readonly unknown[]): void {
 }
 
 /** Undefined without a file. Throws with the file's name if the content does not fit the schema. */
-export function readJsonFile<const Schema extends v.GenericSchema>(
-  path: string,
-  schema: Schema,
-): v.InferOutput<Schema> | undefined {
+export function readJsonFile<const Schema extends v.GenericSchema>(path: string, schema: Schema) {
   const text = readIfPresent(path)
   return text === undefined ? undefined : parseContent(text, schema, path)
 }
 
-export function readIfPresent(path: string): string | undefined {
+export function readIfPresent(path: string) {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
@@ -61,10 +58,7 @@ function parseContent<const Schema extends v.GenericSchema>(
  * without its end, which is left out. Throws with the line's number if another line does not fit
  * the schema.
  */
-export function readJsonLines<const Schema extends v.GenericSchema>(
-  path: string,
-  schema: Schema,
-): v.InferOutput<Schema>[] {
+export function readJsonLines<const Schema extends v.GenericSchema>(path: string, schema: Schema) {
   const lines = (readIfPresent(path) ?? '').split('\n').slice(0, -1)
   return lines.map((line, at) => parseContent(line, schema, `${path}:${at + 1}`))
 }

@@ -49,7 +49,7 @@ export function startLocalClock(options: LocalClockOptions = {}) {
   return {
     nowMs,
     /** Calls the listeners of `onJump`, then runs every timer that became due, in due order. */
-    advance: (seconds: number): void => {
+    advance: (seconds: number) => {
       const newOffset = offset + Math.round(seconds * 1000)
       options.keepOffset?.(newOffset)
       offset = newOffset
@@ -70,7 +70,7 @@ export function startLocalClock(options: LocalClockOptions = {}) {
       jumpListeners.add(listener)
       return (): void => void jumpListeners.delete(listener)
     },
-    close: (): void => {
+    close: () => {
       clearTimeout(alarm)
       timers.length = 0
       jumpListeners.clear()
@@ -81,7 +81,7 @@ export function startLocalClock(options: LocalClockOptions = {}) {
 export type LocalClock = ReturnType<typeof startLocalClock>
 
 /** The latest is first. Items of the same time are taken in order of arrival. */
-export function insertByDue<T extends { readonly dueMs: number }>(list: T[], item: T): void {
+export function insertByDue<T extends { readonly dueMs: number }>(list: T[], item: T) {
   let low = 0
   let high = list.length
   while (low < high) {

@@ -187,7 +187,7 @@ async function serve(
 }
 
 /** Undefined if the body is too long. */
-async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+async function readBody(incoming: IncomingMessage, maxBytes: number) {
   const chunks: Buffer[] = []
   let bytes = 0
   // The refusal is still sent on the socket, so an early return must not destroy it.
@@ -235,8 +235,6 @@ function startStream(
     end()
   })
 }
-
-export type LocalHttpServer = Awaited<ReturnType<typeof startLocalHttpServer>>
 
 function listenError(port: number, error: Error) {
   return 'code' in error && error.code === 'EADDRINUSE'

@@ -12,7 +12,7 @@ const END_TRIES = 200
 const END_POLL_MS = 25
 
 /** Undefined if no process has this pid. */
-export function commandOf(pid: number): string | undefined {
+export function commandOf(pid: number) {
   try {
     // Only Linux has this file; other systems use `ps`.
     const text =
@@ -28,7 +28,7 @@ export function commandOf(pid: number): string | undefined {
   }
 }
 
-export function writeProcessRecord(path: string, { pid, command }: ProcessRecord): void {
+export function writeProcessRecord(path: string, { pid, command }: ProcessRecord) {
   writeFileSync(path, `${pid}\n${command}\n`, { mode: 0o600 })
 }
 
@@ -54,12 +54,12 @@ export function runningProcess(path: string): ProcessRecord | undefined {
   return commandOf(pid) === command ? { pid, command } : undefined
 }
 
-export function removeProcessRecord(path: string): void {
+export function removeProcessRecord(path: string) {
   rmSync(path, { force: true })
 }
 
 /** Sends SIGTERM, later SIGKILL. Throws if the process does not end. */
-export async function endProcess({ pid, command }: ProcessRecord): Promise<void> {
+export async function endProcess({ pid, command }: ProcessRecord) {
   for (let attempt = 0; attempt < END_TRIES; attempt++) {
     if (commandOf(pid) !== command) return
     try {

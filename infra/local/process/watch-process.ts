@@ -16,7 +16,7 @@ export function watchProcess() {
     resolve(code)
     aborting.abort()
   }
-  const fail = (error: Error): void => {
+  const fail = (error: Error) => {
     if (!aborting.signal.aborted) console.error(`\n${error.stack ?? error.message}`)
     end(1)
   }

@@ -28,7 +28,7 @@ export function setAccount(world: World, input: unknown): AccountRecord {
   return changed
 }
 
-export function accountOf(world: World): AccountRecord {
+export function accountOf(world: World) {
   return (
     world.store.account.get('account') ?? {
       id: 'account',
@@ -69,7 +69,7 @@ export function admitCall(
 }
 
 /** Throws `REQUEST_FORBIDDEN_ERROR` for a key without the permission. */
-export function requirePermission(world: World, permission: Permission): void {
+export function requirePermission(world: World, permission: Permission) {
   if (accountOf(world).permissions.includes(permission)) return
   throw new ProviderError(
     'REQUEST_FORBIDDEN_ERROR',

@@ -100,7 +100,7 @@ const findControl = routeTable(CONTROLS)
  * The real provider has no such call (design section 6). Returns the JSON of the answer. Throws
  * `ProviderError` if the call is refused.
  */
-export function answerControlCall(core: SimulatorCore, request: LocalRequest): unknown {
+export function answerControlCall(core: SimulatorCore, request: LocalRequest) {
   const route = findControl(request.method, request.path.replace(/\/$/, ''))
   if (route) return route.entry.run(core, request, route.pathParameters['id'] ?? '')
   throw new ProviderError(

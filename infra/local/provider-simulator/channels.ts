@@ -1,4 +1,3 @@
-import type { ChannelFacts } from '../../../shared/payment/channel/channel-facts.ts'
 import { CHANNELS as CHANNEL_TABLE } from '../../../shared/payment/channel/channels.ts'
 import { ProviderError } from './provider-error.ts'
 
@@ -93,7 +92,7 @@ const PLAIN_BANKS: ReadonlySet<string> = new Set(
 )
 
 /** Throws `API_VALIDATION_ERROR` for an unknown code. */
-export function requireChannel(code: string): Channel {
+export function requireChannel(code: string) {
   const channel = channelOf(code)
   if (channel) return channel
   const message = `API endpoint and method is not supported for '${code}' channel code with country 'ID'`
@@ -104,14 +103,14 @@ export function requireChannel(code: string): Channel {
  * Undefined for an unknown bank. Any other unknown code is a new wallet without known limits,
  * because the gateway forwards unknown wallet codes.
  */
-function channelOf(code: string): Channel | undefined {
+function channelOf(code: string) {
   const channel = CHANNELS.get(code)
   if (channel || PLAIN_BANKS.has(code) || code.endsWith('_VIRTUAL_ACCOUNT')) return channel
   return { ...WALLET, ...T_PLUS_2, transactionCode: `ID_${code}`, feeFlat: 500 }
 }
 
 /** From the gateway's table of the provider's pages; undefined for a wallet that it lacks. */
-export function amountsOf(code: string): ChannelFacts['amounts'] | undefined {
+export function amountsOf(code: string) {
   const names = [code, code.replace(/_VIRTUAL_ACCOUNT$/, '')]
   return CHANNEL_TABLE.find(
     (channel) => (channel.code || 'QRIS') === names[channel.method === 'virtual_account' ? 1 : 0],

@@ -37,7 +37,7 @@ export class ProviderError extends Error {
 }
 
 /** Throws `API_VALIDATION_ERROR` with every invalid field. */
-export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown): v.InferOutput<S> {
+export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown) {
   const result = v.safeParse(schema, input)
   if (result.success) return result.output
   const errors = result.issues.map((issue) => {

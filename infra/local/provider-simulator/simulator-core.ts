@@ -126,7 +126,7 @@ function createEngine(deps: SimulatorDeps, restored: readonly Change[]) {
   const { newUuid, baseUrl } = deps
   const world: World = { store, agenda, nowMs, callTimes: new Map(), newUuid, baseUrl }
 
-  const run = <T>(step: () => T): T => {
+  const run = <T>(step: () => T) => {
     try {
       for (let task = agenda.takeDue(nowMs()); task; task = agenda.takeDue(nowMs())) runTask(task)
       return step()

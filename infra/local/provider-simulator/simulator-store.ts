@@ -102,11 +102,11 @@ export function createStore(initialChanges: readonly Change[] = []) {
       get: (id: string) => rows.get(id),
       /** Oldest first. A replaced record keeps its place. */
       all: () => [...rows.values()],
-      put: (record: Records[N]): void => {
+      put: (record: Records[N]) => {
         rows.set(record.id, record)
         touchedRecords.push({ table, id: record.id })
       },
-      delete: (id: string): void => {
+      delete: (id: string) => {
         if (rows.delete(id)) touchedRecords.push({ table, id })
       },
       changeOf: (id: string): ChangeOf<N> => ({ table, id, record: rows.get(id) ?? null }),
@@ -131,7 +131,7 @@ export function createStore(initialChanges: readonly Change[] = []) {
       touchedRecords = []
       return changes
     },
-    snapshot: (): Change[] =>
+    snapshot: () =>
       TABLE_NAMES.flatMap((name) => {
         const table = tables[name]
         return table.all().map(({ id }): Change => table.changeOf(id))
@@ -196,6 +196,6 @@ export function openStateFile(path: string) {
   }
 }
 
-export function paymentOfRecord({ row, paymentId }: TransactionRecord): string {
+export function paymentOfRecord({ row, paymentId }: TransactionRecord) {
   return paymentId ?? row.product_id
 }

@@ -1,7 +1,7 @@
 import { insertByDue } from '../process/local-clock.ts'
 import { ProviderError } from './provider-error.ts'
 import type { PaymentRequest } from './provider-objects.ts'
-import type { RequestRecord, Store } from './simulator-store.ts'
+import type { Store } from './simulator-store.ts'
 
 /** What every step of the simulator changes, and its sources of time, ids and addresses. */
 export type World = {
@@ -31,14 +31,14 @@ export function nextInSequence(world: World, name: string) {
 }
 
 /** Throws for an unknown id. */
-export function requireRequest(world: World, id: string): RequestRecord {
+export function requireRequest(world: World, id: string) {
   const record = world.store.requests.get(id)
   if (!record) throw unknownId('Payment request', id)
   return record
 }
 
 /** The provider refuses an id of another length. */
-export function unknownId(what: string, id: string): ProviderError {
+export function unknownId(what: string, id: string) {
   const code = id.length === 39 ? 'DATA_NOT_FOUND' : 'API_VALIDATION_ERROR'
   return new ProviderError(code, `${what} '${id}' is not found`)
 }
@@ -83,13 +83,13 @@ export function createAgenda(clock: SimulatorClock, wake: () => void) {
   let timer: { readonly dueMs: number; readonly cancel: () => void } | undefined
 
   return {
-    add: (task: Task): void => insertByDue(tasks, task),
+    add: (task: Task) => insertByDue(tasks, task),
     /** Tasks of the same time are taken in the order of `add`. */
-    takeDue: (nowMs: number): Task | undefined => {
+    takeDue: (nowMs: number) => {
       const nextTask = tasks.at(-1)
       return nextTask && nextTask.dueMs <= nowMs ? tasks.pop() : undefined
     },
-    arm: (): void => {
+    arm: () => {
       const nextTask = tasks.at(-1)
       if (timer && timer.dueMs === nextTask?.dueMs) return
       timer?.cancel()

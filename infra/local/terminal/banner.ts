@@ -12,7 +12,7 @@ type StartFacts = { readonly startedInMs: number; readonly data?: string | undef
 export function banner(
   { urls, demoClient, table, testEnvironment }: StartedCloud,
   { startedInMs, data }: StartFacts,
-): string {
+) {
   return `
 The gateway is ready (${(startedInMs / 1_000).toFixed(1)} s). State: ${data ?? 'in memory'}. Ctrl-C stops it.
 

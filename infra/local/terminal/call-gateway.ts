@@ -6,9 +6,9 @@ export class GatewayRefusal extends Error {
 }
 
 /** Throws `GatewayRefusal` with the answer's message on an error. */
-export async function callGateway(url: string, init: RequestInit = {}): Promise<unknown> {
+export async function callGateway(url: string, init: RequestInit = {}) {
   const answer = await reachGateway(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
-  const body: unknown = await answer.json()
+  const body = await answer.json()
   if (answer.ok) return body
   const message =
     typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined
@@ -18,7 +18,7 @@ export async function callGateway(url: string, init: RequestInit = {}): Promise<
 }
 
 /** Throws `GatewayRefusal` if no gateway listens. */
-export async function reachGateway(url: string, init: RequestInit = {}): Promise<Response> {
+export async function reachGateway(url: string, init: RequestInit = {}) {
   try {
     return await fetch(url, init)
   } catch (error) {

@@ -8,7 +8,7 @@ export class UsageError extends Error {
 }
 
 /** Throws `UsageError`. */
-export function readNamedFile(path: string): Buffer {
+export function readNamedFile(path: string) {
   try {
     return readFileSync(path)
   } catch (cause) {
@@ -17,7 +17,7 @@ export function readNamedFile(path: string): Buffer {
 }
 
 /** Undefined for `10.000`, `1e3` or `0x10`, and for unsafe integers. */
-export function wholeNumber(text: string): number | undefined {
+export function wholeNumber(text: string) {
   const value = /^-?\d+$/.test(text) ? Number(text) : Number.NaN
   return Number.isSafeInteger(value) ? value : undefined
 }
@@ -27,7 +27,7 @@ export const DEFAULT_PORT = 3000
 const HIGHEST_PORT = 65_532
 
 /** Throws `UsageError`. */
-export function portFrom(text: string | undefined): number {
+export function portFrom(text: string | undefined) {
   const port = wholeNumber(text || String(DEFAULT_PORT)) ?? -1
   if (port < 0 || port > HIGHEST_PORT) {
     throw new UsageError(`PORT must be a number from 0 to ${HIGHEST_PORT} (0 takes free ports)`)
@@ -36,11 +36,11 @@ export function portFrom(text: string | undefined): number {
 }
 
 /** The server listens `offset` ports after the gateway's API. */
-export function addressAt(text: string | undefined, offset = 0): string {
+export function addressAt(text: string | undefined, offset = 0) {
   return `http://127.0.0.1:${portFrom(text) + offset}`
 }
 
-export function asksForHelp(argv: readonly string[]): boolean {
+export function asksForHelp(argv: readonly string[]) {
   return argv.some((argument) => argument === '--help' || argument === '-h')
 }
 
@@ -95,12 +95,15 @@ export function readOptionsOf<T extends Options>(
   return { values, argument }
 }
 
+/** The process ends with the code that the command answers. */
+export async function runProgram(usage: string, run: Run) {
+  process.exitCode = await runCommand(usage, process.argv.slice(2), run)
+}
+
+type Run = (argv: readonly string[]) => Promise<number>
+
 /** Answers 0 after help, 2 with the usage after a `UsageError`. */
-export async function runCommand(
-  usage: string,
-  argv: readonly string[],
-  run: (argv: readonly string[]) => Promise<number>,
-): Promise<number> {
+export async function runCommand(usage: string, argv: readonly string[], run: Run) {
   if (asksForHelp(argv)) {
     console.log(usage)
     return 0

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { PaymentIdSchema } from '../../../shared/ids.ts'
 import { PROVIDER_HEADERS } from '../provider-simulator/simulator-keys.ts'
 import { callGateway, exitCodeOf, GatewayRefusal } from './call-gateway.ts'
-import { addressAt, readOptionsOf, runCommand, UsageError, wholeNumber } from './command-line.ts'
+import { addressAt, readOptionsOf, runProgram, UsageError, wholeNumber } from './command-line.ts'
 import { printableLines } from './printable.ts'
 
 const USAGE = `npm run pay -- PAYMENT_ID [--fail | --expire | --reverse KIND [--amount N]]
@@ -35,7 +35,7 @@ type Action = {
 
 const OPEN_REQUEST = { body: {}, statuses: ['REQUIRES_ACTION', 'PENDING'] }
 
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), run)
+await runProgram(USAGE, run)
 
 async function run(argv: readonly string[]) {
   const { values, argument } = readOptionsOf('id of a payment', argv, OPTIONS)

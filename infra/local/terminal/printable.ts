@@ -2,7 +2,7 @@
  * Control and format characters (C0, C1, bidi, invisible) become `\uXXXX`: they could rewrite lines
  * that the operator has read, or forge a line.
  */
-export function printableLine(text: string): string {
+export function printableLine(text: string) {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, escapeCharacters)
 }
 
@@ -13,7 +13,7 @@ function escapeCharacters(characters: string) {
 }
 
 /** JSON keeps its meaning, because the escaped characters occur only inside its texts. */
-export function printableLines(text: string): string {
+export function printableLines(text: string) {
   return text.split('\n').map(printableLine).join('\n')
 }
 

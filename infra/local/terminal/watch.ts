@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import * as v from 'valibot'
 import { ActivityLineSchema, type ShownLine } from '../console/activity/activity-line.ts'
 import { exitCodeOf, reachGateway } from './call-gateway.ts'
-import { addressAt, readOptions, runCommand } from './command-line.ts'
+import { addressAt, readOptions, runProgram } from './command-line.ts'
 import { printableLine, printableLines } from './printable.ts'
 
 const USAGE = `npm run watch
@@ -23,7 +23,7 @@ const ID_LENGTH = 8
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => process.exit(0))
 // The reader may close the pipe, as in `npm run watch | head`.
 process.stdout.on('error', () => process.exit(0))
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+await runProgram(USAGE, async (argv) => {
   readOptions(argv, {})
   return exitCodeOf(follow, (message) => console.error(printableLines(message)))
 })

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { FunctionHost } from '../functions/function-host.ts'
-import { jsonReply, type LocalReply, type LocalRequest } from '../process/local-http-server.ts'
+import { jsonReply, type LocalRequest } from '../process/local-http-server.ts'
 import { routeTable } from '../process/route-table.ts'
 import { askProvider, type TestEnvironment } from './test-environment.ts'
 
@@ -33,7 +33,7 @@ export function answerCustomer(
   environment: TestEnvironment,
   ready: Promise<{ readonly host: Pick<FunctionHost, 'byName'> }>,
 ) {
-  return async (request: LocalRequest): Promise<LocalReply> => {
+  return async (request: LocalRequest) => {
     const { entry, pathParameters } = findCall(request.method, request.path) ?? {}
     switch (entry) {
       case 'find':
@@ -47,10 +47,7 @@ export function answerCustomer(
 }
 
 /** The provider has no search by reference. */
-async function findRequest(
-  host: Pick<FunctionHost, 'byName'>,
-  paymentId: string,
-): Promise<LocalReply> {
+async function findRequest(host: Pick<FunctionHost, 'byName'>, paymentId: string) {
   const answer = await host.byName('gateway-local-get-payment')?.invoke({ payment_id: paymentId })
   const shown = v.safeParse(Shown, answer)
   if (!shown.success) return jsonReply(200, [])
@@ -62,7 +59,7 @@ async function findRequest(
 }
 
 /** The provider needs the amount, which a customer sees at the bank. */
-async function simulate(environment: TestEnvironment, path: string): Promise<LocalReply> {
+async function simulate(environment: TestEnvironment, path: string) {
   const found = await askProvider(environment, { path })
   const request = found.kind === 'answered' ? v.safeParse(Request, found.json) : undefined
   const outcome = request?.success

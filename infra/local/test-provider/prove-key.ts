@@ -6,7 +6,7 @@ import type { TestEnvironment } from './test-environment.ts'
  * Throws an error for the developer if the provider does not answer, or refuses the key or one of
  * its permissions. The answer's headers begin the budget of calls.
  */
-export async function proveKey({ url, secretKey, call }: TestEnvironment): Promise<void> {
+export async function proveKey({ url, secretKey, call }: TestEnvironment) {
   const stage = 'local'
   const provider = chosenProvider({
     baseUrl: url,

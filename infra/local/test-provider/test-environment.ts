@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { callJson, type HttpCall, type HttpOutcome } from '../../../shared/provider/call-json.ts'
+import { callJson, type HttpCall } from '../../../shared/provider/call-json.ts'
 import { UsageError } from '../terminal/command-line.ts'
 import { CALLBACK_PATH } from '../triggers/start-http-gateway.ts'
 import { API_URL } from './environment-help.ts'
@@ -56,7 +56,7 @@ export type TestEnvironment = ReturnType<typeof testEnvironment>
 export function askProvider(
   { url, secretKey, call }: Pick<TestEnvironment, 'url' | 'secretKey' | 'call'>,
   { method = 'GET', path, body, headers }: ProviderQuestion,
-): Promise<HttpOutcome> {
+) {
   return call({
     method,
     url: new URL(path, url),
@@ -77,7 +77,7 @@ function authorizationOf(secretKey: string) {
   return { authorization: `Basic ${Buffer.from(`${secretKey}:`).toString('base64')}` }
 }
 
-function httpsUrl(name: string, text: string): URL {
+function httpsUrl(name: string, text: string) {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== 'https:' || url.username !== '' || url.search !== '')
     throw new UsageError(`${name} must be an https address without user and query`)
@@ -88,7 +88,7 @@ function httpsUrl(name: string, text: string): URL {
 function callBudgetFromHeaders() {
   const limits = new Map<string, number>()
   return {
-    call: async (call: HttpCall): Promise<HttpOutcome> => {
+    call: async (call: HttpCall) => {
       const outcome = await callJson(call)
       const limit = outcome.kind === 'answered' ? outcome.rateLimit?.limit : undefined
       const [endpoint = ''] = /^(?:\/v\d+)?\/\w+/.exec(call.url.pathname) ?? []

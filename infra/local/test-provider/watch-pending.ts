@@ -46,7 +46,7 @@ export function watchPending(options: WatchOptions) {
   }
 }
 
-export async function makePendingDue({ host, reader, writer }: WatchOptions): Promise<void> {
+export async function makePendingDue({ host, reader, writer }: WatchOptions) {
   const invoke = async (name: string, payload: object) =>
     host.byName(`gateway-local-${name}`)?.invoke(payload)
   const { body } = v.parse(Clients, await invoke('list-clients', { per_page: MAX_CLIENTS }))

@@ -43,7 +43,7 @@ export function fairSchedule({ total, perGroup }: FairLimits) {
   }
 
   return {
-    add: (name: string, task: () => Promise<void>): void => {
+    add: (name: string, task: () => Promise<void>) => {
       if (isClosed) return
       const group = groups.get(name) ?? { waitingTasks: [], runningCount: 0 }
       group.waitingTasks.push(task)

@@ -6,7 +6,6 @@ import type { LocalClock } from '../process/local-clock.ts'
 import {
   jsonReply,
   type LocalAnswer,
-  type LocalHttpServer,
   type LocalReply,
   type LocalRequest,
   startLocalHttpServer,
@@ -48,10 +47,10 @@ export function startHttpGateway(options: {
   readonly pages?: readonly LocalPages[]
   /** At a tunnel's address only the provider's callbacks are answered. */
   readonly publicUrl?: URL | undefined
-}): Promise<LocalHttpServer> {
+}) {
   const routes = options.ready.then(({ host }) => functionRoutes(host.functions))
 
-  const answer = async (request: LocalRequest): Promise<LocalAnswer> => {
+  const answer = async (request: LocalRequest) => {
     for (const page of options.pages ?? []) {
       const pageAnswer = page(request)
       if (pageAnswer) return pageAnswer

@@ -201,6 +201,6 @@ function toRecord(message: Message): SQSRecord {
   }
 }
 
-function attribute(message: Message, name: string): string | undefined {
+function attribute(message: Message, name: string) {
   return message.MessageAttributes?.[name]?.StringValue
 }

@@ -76,7 +76,7 @@ export function defineAction(
   }: ActionDescription,
   operator: string | undefined,
   run: (call: ActionCall) => Promise<void> | void,
-): void {
+) {
   const fields = input ?? []
   const values = new Map<string, unknown>()
   const parserOf = (field: Field) => (text: string) => {
@@ -163,7 +163,7 @@ function singleValue(text: string, previous?: unknown) {
 }
 
 /** The first id that the action requires, else its only id. */
-function positionalField(fields: readonly Field[]): Field | undefined {
+function positionalField(fields: readonly Field[]) {
   const ids = fields.filter(({ name }) => name.endsWith('_id'))
   return ids.find(({ required }) => required) ?? (ids.length === 1 ? ids[0] : undefined)
 }
@@ -172,7 +172,7 @@ function optionOf(
   { name, kind, notes }: Field,
   parse: (text: string) => string,
   fields: readonly Field[],
-): Option {
+) {
   const isFlag = kind === 'true|false'
   const members = fields
     .filter((field) => field.name.startsWith(`${name}.`))
@@ -182,7 +182,7 @@ function optionOf(
 }
 
 /** JSON has the same rules as fields: numbers in plain digits, no field twice. */
-function payloadFrom(text: string, previous: unknown): Payload {
+function payloadFrom(text: string, previous: unknown) {
   const json = readJson(Buffer.from(singleValue(text, previous)))
   if (!json.ok) throw new InvalidArgumentError(`${json.reason}.`)
   const value = numbersInDigits(json.value)

@@ -7,7 +7,7 @@ import { LISTED_ACTIONS, type ListedAction } from './listed-actions.ts'
 const EVERYWHERE = ['--stage', '--json', '--help']
 
 /** A developer's own stage has no file. */
-export function stageFiles(): readonly string[] {
+export function stageFiles() {
   return readdirSync(join(PROJECT_ROOT, 'infra/stages')).map((file) => file.replace(/\.json$/, ''))
 }
 
@@ -15,7 +15,7 @@ export function stageFiles(): readonly string[] {
  * A script for bash, and for zsh by its bashcompinit, that completes `gateway-admin`. It has all
  * words, so that no key press starts a process.
  */
-export function completionScript(): string {
+export function completionScript() {
   const cases = LISTED_ACTIONS.map(
     (action) => `    ${action.name}) words='${optionsOf(action).join(' ')}' ;;`,
   )
@@ -33,12 +33,7 @@ ${cases.join('\n')}
 complete -F _gateway_admin gateway-admin`
 }
 
-function optionsOf({
-  fields = [],
-  takesFile,
-  isPaged,
-  hasDryRun,
-}: ListedAction): readonly string[] {
+function optionsOf({ fields = [], takesFile, isPaged, hasDryRun }: ListedAction) {
   return [
     ...fields.map(({ name }) => `--${name}`),
     ...(fields.length > 0 && fields.every(({ name }) => name !== 'payload') ? ['--payload'] : []),

@@ -30,7 +30,7 @@ export async function invokeAction(
   spec: ListedAction,
   { stage, payload }: ActionCall,
   env: NodeJS.ProcessEnv,
-): Promise<unknown> {
+) {
   const name = functionName(stage, spec)
   const url = stage === LOCAL_STAGE ? localUrl(env) : undefined
   const region = url === undefined ? await requireRegion(env) : undefined
@@ -52,7 +52,7 @@ export async function invokeAction(
 }
 
 /** As `invokeAction`, but answers the failure. */
-export function tryAction(...call: Parameters<typeof invokeAction>): Promise<unknown> {
+export function tryAction(...call: Parameters<typeof invokeAction>) {
   return invokeAction(...call).catch((error: unknown) => {
     if (error instanceof InvocationFailed) return error
     throw error
@@ -60,7 +60,7 @@ export function tryAction(...call: Parameters<typeof invokeAction>): Promise<unk
 }
 
 /** The local gateway's Invoke API is on the port after PORT (design section 6). */
-export function localUrl(env: NodeJS.ProcessEnv): string {
+export function localUrl(env: NodeJS.ProcessEnv) {
   const port = wholeNumber(env['PORT'] || '3000') ?? 0
   if (port < 1 || port > 65_534) throw new UsageError('PORT must be a number from 1 to 65534')
   return `http://127.0.0.1:${port + 1}`

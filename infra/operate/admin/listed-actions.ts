@@ -36,7 +36,7 @@ export const LISTED_ACTIONS: readonly ListedAction[] = readFileSync(
   .filter((line) => line !== '')
   .map((line): ListedAction => JSON.parse(line))
 
-export function actionNamed(name: string): ListedAction {
+export function actionNamed(name: string) {
   const action = LISTED_ACTIONS.find((listed) => listed.name === name)
   if (action === undefined) throw new Error(`there is no action ${name}`)
   return action

@@ -61,7 +61,7 @@ const MOST_LINES_BEFORE = 30
  * Reads the bank's answer from the table whose columns are known. Throws `UsageError` for a table
  * that is unknown or does not say what was paid.
  */
-export function readAnswer(path: string, tables: readonly (readonly SheetRow[])[]): Answer {
+export function readAnswer(path: string, tables: readonly (readonly SheetRow[])[]) {
   for (const rows of tables) {
     const head = rows.slice(0, MOST_LINES_BEFORE).findIndex((row) => isHead(row))
     const columns = rows[head]
@@ -110,13 +110,13 @@ function answerIn(head: SheetRow, rows: readonly SheetRow[], firstLine: number):
 }
 
 /** Our file needs no status where the operator filled in a reference. */
-function filledIn(cells: Cells): Cells {
+function filledIn(cells: Cells) {
   const isPaidLine = cells.status === '' && cells.reference !== '' && cells.reason === ''
   return isPaidLine ? { ...cells, status: 'paid' } : cells
 }
 
 /** A bank's own `Reference` is no id of ours. */
-function withReference(cells: Cells): Cells {
+function withReference(cells: Cells) {
   const isOther = cells.reference !== '' || cells.status === '' || UUID.test(cells.id)
   return isOther ? cells : { ...cells, reference: cells.id }
 }
@@ -184,7 +184,7 @@ function printable(text: string) {
 }
 
 /** `95900`, `95.900`, `95,900.00`, `Rp95.900,-`. A rupiah has no parts. */
-function amountIn(text: string): number | undefined {
+function amountIn(text: string) {
   const plain = text.replace(/^(IDR|Rp\.?)\s*/i, '').replaceAll(/\s/g, '')
   const digits =
     /^(\d{1,3}(?:\.\d{3})+)(?:,(?:0{1,2}|-))?$/.exec(plain) ??

@@ -8,7 +8,7 @@ type JsonObject = Readonly<Record<string, unknown>>
 type Columns = Readonly<Record<string, readonly string[]>>
 
 /** A list becomes a table with its page, any other answer names and values. */
-export function renderReply(action: string, body: unknown): string {
+export function renderReply(action: string, body: unknown) {
   if (!isObject(body)) return textOf(body)
   const columns = TABLE_COLUMNS[action] ?? {}
   const { data, pagination, ...others } = body
@@ -31,7 +31,7 @@ function pageText({ page, per_page: most }: JsonObject, count: number) {
   return `page ${textOf(page)}, ${textOf(most)} per page${more}`
 }
 
-function totalsOf(rows: readonly JsonObject[]): readonly string[] {
+function totalsOf(rows: readonly JsonObject[]) {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))]
   const sums = names
     .filter((name) => name.endsWith('_minor'))
@@ -115,10 +115,7 @@ function blocksOf(
 }
 
 /** Leaves out columns that are empty in every row or not chosen. */
-export function tableOf(
-  objects: readonly JsonObject[],
-  chosen: readonly string[] | undefined,
-): string {
+export function tableOf(objects: readonly JsonObject[], chosen: readonly string[] | undefined) {
   const rows = objects.map(
     (object) =>
       new Map(flattenValues(object).flatMap(([name, value]) => summarizeList(name, value))),
@@ -157,7 +154,7 @@ function shortenText(column: string, text: string) {
 }
 
 /** The reason, the wrong fields, and what to do. */
-export function renderRefusal(action: string, stage: string, { status, body }: Reply): string {
+export function renderRefusal(action: string, stage: string, { status, body }: Reply) {
   if (!isObject(body)) return `${action} was refused (${status})`
   const { message, code, field_errors: fields, action_hint: hint, ...others } = body
   const rows = isObject(fields)
@@ -183,12 +180,12 @@ const COMMANDS = new RegExp(
  * The domain's texts name a command as the action with its options, or after `Run` as the action
  * alone. A person can paste what is answered.
  */
-export function withCommands(text: string, stage: string): string {
+export function withCommands(text: string, stage: string) {
   return text.replace(COMMANDS, (found) =>
     found.startsWith("'") ? found : commandOf(found, stage),
   )
 }
 
-export function commandOf(action: string, stage: string): string {
+export function commandOf(action: string, stage: string) {
   return `npm run -s admin -- ${action}${stage === LOCAL_STAGE ? '' : ` --stage ${stage}`}`
 }

@@ -65,11 +65,7 @@ export async function runAdmin(argv: readonly string[], output: AdminIo): Promis
   }
 }
 
-async function runCall(
-  spec: ListedAction,
-  { file, out, ...call }: ActionCall,
-  io: AdminIo,
-): Promise<ExitCode> {
+async function runCall(spec: ListedAction, { file, out, ...call }: ActionCall, io: AdminIo) {
   if (file !== undefined) {
     const run = spec.takesFile === 'answer' ? runAnswer : runFile
     return (await run(spec, { ...call, file }, io)) ? 0 : 1
@@ -102,7 +98,7 @@ books, statements, payouts, suspense, and a page that adds them up. Times are UT
 are those of Asia/Jakarta (UTC+7). completion prints a script for bash and zsh:
   eval "$(npm run -s admin -- completion)" makes the command gateway-admin. Without --stage, commands go to the gateway on this machine.`
 
-function emptyProgram(io: AdminIo): Command {
+function emptyProgram(io: AdminIo) {
   return new Command('npm run admin --')
     .usage('<action> [ID] [--field value]… [--stage NAME] [--json]')
     .helpCommand(false)
@@ -124,7 +120,7 @@ function headingOf({ duty, isScheduled }: ListedAction) {
   return isScheduled ? 'Scheduled work, started now, of deploy:' : `Actions of ${duty}:`
 }
 
-async function invoke(spec: ListedAction, call: ActionCall, io: AdminIo): Promise<unknown> {
+async function invoke(spec: ListedAction, call: ActionCall, io: AdminIo) {
   const progress = startProgress(io, `${spec.name} is running`)
   try {
     return await (call.all
@@ -155,7 +151,7 @@ async function repeatAction(
   spec: ListedAction,
   call: ActionCall,
   io: AdminIo & { readonly progress: Progress },
-): Promise<unknown> {
+) {
   const sums = { count: 0, passed_over: 0 }
   let payload = call.payload
   const reached = () =>
@@ -205,7 +201,7 @@ async function collectReport(
   spec: ListedAction,
   call: ActionCall,
   { env, progress, err }: AdminIo & { readonly progress: Progress },
-): Promise<unknown> {
+) {
   const parts: ReportBody[] = []
   const showBatches = () => {
     if (spec.writesFile && parts.length > 0) err(JSON.stringify(batchesIn(parts), null, 2))

@@ -22,7 +22,7 @@ export async function runAnswer(
   spec: ListedAction,
   { file, ...call }: ActionCall & { readonly file: string },
   io: Output & { readonly env: NodeJS.ProcessEnv },
-): Promise<boolean> {
+) {
   const { lines, refused, passedOver } = readAnswer(file, await readTables(file))
   const counts = { done: 0, failed: 0, refused: refused.length }
   for (const { line, id, reason } of refused)

@@ -23,7 +23,7 @@ export async function runFile(
   spec: ListedAction,
   { file, ...call }: ActionCall & { readonly file: string },
   io: Output & { readonly env: NodeJS.ProcessEnv },
-): Promise<boolean> {
+) {
   const lines = linesOf(file, spec.fields ?? [], call.payload)
   let done = 0
   for (const [at, { number, id, payload }] of lines.entries()) {
@@ -65,7 +65,7 @@ function isEmptyRow(cells: readonly string[]) {
   return cells.every((cell) => cell === '')
 }
 
-function fieldsIn(head: readonly string[], fields: readonly Field[]): readonly Field[] {
+function fieldsIn(head: readonly string[], fields: readonly Field[]) {
   const columns = head.map((name) => fields.find((field) => field.name === name))
   const unknownNames = head.filter((_, at) => columns[at] === undefined)
   const names = fields.map(({ name }) => name).join(', ')

@@ -99,7 +99,7 @@ export async function runToday(
   stage: string,
   ask: (action: string, payload: Payload) => Promise<unknown>,
   io: Output,
-): Promise<boolean> {
+) {
   let isWhole = true
   // Three looks ask the same.
   const answers = new Map<Payload, unknown>()

@@ -35,7 +35,7 @@ const KINDS: Readonly<Record<string, Field['kind']>> = {
 }
 
 /** The messages that the schema sets itself; valibot's generated messages do not help here. */
-export function rulesOf({ pipe = [] }: Node): readonly string[] {
+export function rulesOf({ pipe = [] }: Node) {
   const messages = pipe.flatMap(({ message }) => (typeof message === 'string' ? [message] : []))
   return [...new Set(messages)]
 }
@@ -81,7 +81,7 @@ function unwrapNode(node: Node): {
   }
 }
 
-function needOf(required: boolean, defaultValue: Node['default']): readonly string[] {
+function needOf(required: boolean, defaultValue: Node['default']) {
   if (required) return ['required']
   return defaultValue === undefined ? [] : [`default ${String(defaultValue)}`]
 }

@@ -32,7 +32,7 @@ export async function writePayoutFiles(
   spec: ListedAction,
   { folder, ...call }: ActionCall & { readonly folder: string },
   io: Output & { readonly env: NodeJS.ProcessEnv },
-): Promise<boolean> {
+) {
   if (!existsSync(folder)) throw new UsageError(`there is no folder ${folder}`)
   const leftOut: LeftOut[] = []
   let payload = call.payload
@@ -86,7 +86,7 @@ async function writeFile(folder: string, file: PayoutFile, again: string, io: Ou
     io.err('This CSV is for programs: a spreadsheet drops zeros. Format xlsx is for people.')
 }
 
-async function xlsxOf(file: Spreadsheet): Promise<Buffer> {
+async function xlsxOf(file: Spreadsheet) {
   const { default: writeXlsxFile } = await import('write-excel-file/node')
   return writeXlsxFile(cellsOf(file), { sheet: 'Payouts' }).toBuffer()
 }

@@ -42,10 +42,7 @@ export function awsClients(region: string) {
 }
 
 /** CloudFormation reports a ValidationError if no stack exists. */
-export async function describeStack(
-  client: CloudFormationClient,
-  StackName: string,
-): Promise<Stack | undefined> {
+export async function describeStack(client: CloudFormationClient, StackName: string) {
   try {
     return (await client.send(new DescribeStacksCommand({ StackName }))).Stacks?.[0]
   } catch (error) {
@@ -60,7 +57,7 @@ export async function describeStack(
 }
 
 /** The next deployment first deletes the remains of a failed creation. */
-export function wasCreated({ StackStatus: status }: Pick<Stack, 'StackStatus'>): boolean {
+export function wasCreated({ StackStatus: status }: Pick<Stack, 'StackStatus'>) {
   return ![
     'REVIEW_IN_PROGRESS',
     'ROLLBACK_COMPLETE',
@@ -69,6 +66,6 @@ export function wasCreated({ StackStatus: status }: Pick<Stack, 'StackStatus'>):
   ].includes(status ?? '')
 }
 
-export function outputOf(stack: Stack, name: string): string | undefined {
+export function outputOf(stack: Stack, name: string) {
   return stack.Outputs?.find(({ OutputKey }) => OutputKey === name)?.OutputValue
 }

@@ -104,10 +104,7 @@ export async function checkDomain(
  * The quotas that synth and the concurrency alarm use. Not checked for a stage without alarms,
  * because a new account, in which such a stage may be tried, has lower quotas.
  */
-export async function checkAccountQuotas(
-  aws: AwsClients,
-  stage: DeployedStage,
-): Promise<readonly Finding[]> {
+export async function checkAccountQuotas(aws: AwsClients, stage: DeployedStage) {
   if (!hasAlarms(stage)) return []
   const findings = await Promise.all([
     runCheck('account concurrency', () => checkAccountConcurrency(aws, stage)),
@@ -116,10 +113,7 @@ export async function checkAccountQuotas(
   return findings.flat()
 }
 
-async function checkAccountConcurrency(
-  { lambda }: AwsClients,
-  stage: DeployedStage,
-): Promise<Finding> {
+async function checkAccountConcurrency({ lambda }: AwsClients, stage: DeployedStage) {
   const { AccountLimit: { ConcurrentExecutions: limit } = {} } = await lambda.send(
     new GetAccountSettingsCommand({}),
   )
@@ -165,7 +159,7 @@ const API_QUOTA = { ServiceCode: 'apigateway', QuotaCode: 'L-8A5B8E43' } as cons
 export async function checkApiRequests(
   { serviceQuotas }: Pick<AwsClients, 'serviceQuotas'>,
   { throttle, routeThrottles }: DeployedStage,
-): Promise<Finding> {
+) {
   const what = 'account API requests'
   const ask = serviceQuotas.send(new GetServiceQuotaCommand(API_QUOTA))
   // A quota that was never raised has only its default.

@@ -19,7 +19,7 @@ const FRONT_REMEDY =
 type Lack = readonly [isLacking: boolean, detail: string, todo: string]
 
 /** A stage with protected data takes real money, so it must lack no setting. */
-export function checkSettings(stage: DeployedStage, nowMs = Date.now()): readonly Finding[] {
+export function checkSettings(stage: DeployedStage): readonly Finding[] {
   const { settings, deletionProtection, alarmRecipients, domain, front } = stage
   const { originCertificate } = stage.frontSettings
   const what = 'stage settings'
@@ -27,7 +27,7 @@ export function checkSettings(stage: DeployedStage, nowMs = Date.now()): readonl
     return [ok(what, `${settings.name} is disposable: its data is deleted with its stack`)]
   const hasFront = front === 'cloudfront'
   const certificate = originCertificate
-    ? originCertificateProblems(originCertificate, nowMs)
+    ? originCertificateProblems(originCertificate, Date.now())
     : ['no origin certificate: other callers reach the functions, which refuse them']
   const lacks: readonly Lack[] = [
     [
@@ -59,10 +59,7 @@ export function checkSettings(stage: DeployedStage, nowMs = Date.now()): readonl
   return [ok(what, `${settings.name} keeps its data; ${alarmRecipients.length} recipients`)]
 }
 
-export function originCertificateProblems(
-  { id, authority }: OriginCertificate,
-  nowMs: number,
-): readonly string[] {
+export function originCertificateProblems({ id, authority }: OriginCertificate, nowMs: number) {
   return [
     ...(id === PLACEHOLDER_CERTIFICATE
       ? ['the id of the front’s certificate is still the placeholder']
@@ -73,7 +70,7 @@ export function originCertificateProblems(
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
-function authorityProblems(authority: string, nowMs: number): readonly string[] {
+function authorityProblems(authority: string, nowMs: number) {
   try {
     const text = readFileSync(originAuthorityPath(authority), 'utf8')
     const certificates = (text.match(CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem))
@@ -95,10 +92,7 @@ export const PLACEHOLDER_SUBJECT = 'CN=placeholder'
 /** After the certificate's expiry no caller reaches the API. */
 const RENEWED_BEFORE_DAYS = 60
 
-function certificateProblems(
-  { ca, subject, validTo }: X509Certificate,
-  nowMs: number,
-): readonly string[] {
+function certificateProblems({ ca, subject, validTo }: X509Certificate, nowMs: number) {
   const days = Math.floor((Date.parse(validTo) - nowMs) / DAY_MS)
   return [
     ...(subject === PLACEHOLDER_SUBJECT ? ['is still the placeholder'] : []),

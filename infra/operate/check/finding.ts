@@ -20,7 +20,7 @@ export function wrong(what: string, detail: string, todo: string): Finding {
 export function renderFindings(
   findings: readonly Finding[],
   words: Readonly<Record<Finding['state'], string>>,
-): string {
+) {
   const width = Math.max(...Object.values(words).map((word) => word.length))
   return findings
     .flatMap(({ what, state, detail, todo }) => [
@@ -38,19 +38,19 @@ export function forStage(findings: readonly Finding[], name: string): readonly F
   }))
 }
 
-export function hasWrong(findings: readonly Finding[]): boolean {
+export function hasWrong(findings: readonly Finding[]) {
   return findings.some(({ state }) => state === 'wrong')
 }
 
 /** An error's message is never shown, because it may quote a secret or a body. */
-export function errorName(error: unknown): string {
+export function errorName(error: unknown) {
   if (!(error instanceof Error)) return 'unknown error'
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
   // Node throws an AggregateError for a host with two addresses.
   return /^(Aggregate)?Error$/.test(error.name) && code !== undefined ? code : error.name
 }
 
-export function connectionError(error: unknown): string {
+export function connectionError(error: unknown) {
   return errorName((error instanceof Error && error.cause) || error)
 }
 
@@ -73,14 +73,14 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/^ENOENT$/, 'install openssl'],
 ]
 
-export function remedyFor(error: unknown): string {
+export function remedyFor(error: unknown) {
   const action = refusedAction(error)
   if (action !== undefined) return `use credentials that may do ${action}`
   return REMEDIES.find(([pattern]) => pattern.test(errorName(error)))?.[1] ?? 'try again'
 }
 
 /** No other part of AWS's message is shown. */
-function refusedAction(error: unknown): string | undefined {
+function refusedAction(error: unknown) {
   return /not authorized to perform:? ([a-z0-9-]+:[A-Za-z]+)/.exec(
     error instanceof Error ? error.message : '',
   )?.[1]
@@ -104,10 +104,7 @@ export async function runCheck(
 }
 
 /** Undefined if AWS answers an error of these names, which mean that the item does not exist. */
-export async function unlessAbsent<T>(
-  names: readonly string[],
-  ask: Promise<T>,
-): Promise<T | undefined> {
+export async function unlessAbsent<T>(names: readonly string[], ask: Promise<T>) {
   try {
     return await ask
   } catch (error) {

@@ -18,7 +18,7 @@ export const REPOSITORY = /^[\w.-]+@\d+\/[\w.-]+@\d+$/
 const PIPELINE_COMMAND =
   'npm run deploy -- --stage STAGE --init --repository OWNER@OWNER_ID/REPOSITORY@REPOSITORY_ID'
 
-export function pipelineRoleOf(stage: string): string {
+export function pipelineRoleOf(stage: string) {
   return `gateway-${stage}-pipeline`
 }
 
@@ -32,7 +32,7 @@ const PolicyDocument = v.object({
  * Whether the pipeline's role trusts only one environment of one repository, by ids. A stage that
  * nothing deploys from GitHub has no such role.
  */
-export async function checkPipelineRole(iam: IAMClient, stage: string): Promise<Finding> {
+export async function checkPipelineRole(iam: IAMClient, stage: string) {
   const RoleName = pipelineRoleOf(stage)
   const what = `role ${RoleName}`
   const ask = iam.send(new GetRoleCommand({ RoleName }))

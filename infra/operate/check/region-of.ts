@@ -4,7 +4,7 @@ import { UsageError } from '../../local/terminal/command-line.ts'
  * The region that CDK will use: from one of two environment variables, or from the profile. Without
  * a region CDK would choose one on another continent.
  */
-export async function regionOf(env: NodeJS.ProcessEnv): Promise<string | undefined> {
+export async function regionOf(env: NodeJS.ProcessEnv) {
   const region = env['AWS_REGION'] || env['AWS_DEFAULT_REGION']
   if (region) return region
   try {
@@ -16,7 +16,7 @@ export async function regionOf(env: NodeJS.ProcessEnv): Promise<string | undefin
 }
 
 /** Throws `UsageError` without a region. */
-export async function requireRegion(env: NodeJS.ProcessEnv): Promise<string> {
+export async function requireRegion(env: NodeJS.ProcessEnv) {
   const region = await regionOf(env)
   if (region !== undefined) return region
   throw new UsageError(

@@ -77,7 +77,7 @@ const RARE_SCHEDULES = ['sweep-settlements', 'sync-provider-transactions', 'audi
 /**
  * The steps after the manual steps of a first deployment. Safe to repeat. Answers the exit code.
  */
-export async function finishStage(stage: string, io: DoctorIo): Promise<number> {
+export async function finishStage(stage: string, io: DoctorIo) {
   const terminal = {
     out: (text: string) => console.log(text),
     err: (text: string) => console.error(text),

@@ -90,7 +90,7 @@ function makeKeys(stage: string) {
   }
 }
 
-async function earlierImport(client: ACMClient, stage: string): Promise<string | undefined> {
+async function earlierImport(client: ACMClient, stage: string) {
   for await (const { CertificateSummaryList: certificates = [] } of paginateListCertificates(
     { client },
     {},

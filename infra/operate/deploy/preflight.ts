@@ -11,7 +11,7 @@ import {
 } from '../check/check-account.ts'
 import { checkReferences } from '../check/check-references.ts'
 import { checkSettings } from '../check/check-settings.ts'
-import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
+import { ok, runCheck, wrong } from '../check/finding.ts'
 
 export type PreflightInput = {
   readonly stage: DeployedStage
@@ -19,18 +19,12 @@ export type PreflightInput = {
   readonly root: string
 }
 
-type Preflight = {
-  readonly findings: readonly Finding[]
-  /** Some steps are possible only after a stack's first deployment. */
-  readonly first: boolean
-}
-
 /**
  * Finds what `cdk deploy` would report too late or never: missing settings of a production stage,
  * wrong packages or account, a first deployment that CloudFormation would roll back. Changes
  * nothing.
  */
-export async function preflight({ stage, region, root }: PreflightInput): Promise<Preflight> {
+export async function preflight({ stage, region, root }: PreflightInput) {
   const localFindings = [
     ...checkSettings(stage),
     ...(await runCheck('packages', async () => checkInstalled(root))),
@@ -42,6 +36,7 @@ export async function preflight({ stage, region, root }: PreflightInput): Promis
   const aws = awsClients(region)
   const credentials = await checkCredentials(aws.sts, region, stage)
   if (credentials.state !== 'ok') return { findings: [...localFindings, credentials], first: false }
+  // Some steps are possible only after a stack's first deployment.
   let first = false
   const accountFindings = await Promise.all([
     ...bootstrapChecks(aws, stage, region).map(({ what, check }) => runCheck(what, check)),
@@ -64,7 +59,7 @@ export async function preflight({ stage, region, root }: PreflightInput): Promis
 const MAY_BE_MISSING = ['optional', 'devOptional', 'peer'] as const
 
 /** Whether the installed packages have exactly the versions of the lock file. */
-export function checkInstalled(root: string): Finding {
+export function checkInstalled(root: string) {
   let installed: ReturnType<typeof packagesIn>
   try {
     installed = packagesIn(join(root, 'node_modules/.package-lock.json'))

@@ -64,7 +64,7 @@ export type DeployIo = {
 }
 
 /** Deploys all stacks of the stage if nothing that a deployment needs is missing. */
-export function runDeploy(argv: readonly string[], io: DeployIo): Promise<number> {
+export function runDeploy(argv: readonly string[], io: DeployIo) {
   return runCommand(DEPLOY_HELP, argv, async () => {
     const { stage: name, checkOnly, init, repository, flags } = parseDeployCommand(argv)
     const region = await regionOf(io.env)

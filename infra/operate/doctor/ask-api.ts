@@ -19,7 +19,7 @@ export async function askApi(
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
     })
-    const body: unknown = await response.json().catch(() => undefined)
+    const body = await response.json().catch(() => undefined)
     return { status: response.status, body }
   } catch (error) {
     return { lost: connectionError(error) }

@@ -32,7 +32,7 @@ const ROUTES = [
 ]
 
 /** A function that can read its table answers 401 to a key that was never issued. */
-export async function checkRoutes(apiUrl: string, stage: string): Promise<readonly Finding[]> {
+export async function checkRoutes(apiUrl: string, stage: string) {
   const headers = { authorization: `Bearer ${unknownKey(stage)}` }
   const findings = await mapInChunks(ROUTES, AT_ONCE, async ({ method, path, answers }) => {
     const answer = await askApi(`${apiUrl}${path.replace('{id}', 'gateway-doctor')}`, {
@@ -51,11 +51,7 @@ export async function checkRoutes(apiUrl: string, stage: string): Promise<readon
   return findingsOrOk(findings.flat(), 'routes', `functions answer all ${ROUTES.length}`)
 }
 
-function findingsOrOk(
-  findings: readonly Finding[],
-  what: string,
-  detail: string,
-): readonly Finding[] {
+function findingsOrOk(findings: readonly Finding[], what: string, detail: string) {
   return findings.length > 0 ? findings : [ok(what, detail)]
 }
 
@@ -63,10 +59,7 @@ function findingsOrOk(
 const PROOF_MS = 40_000
 
 /** The prover asks, because no person may invoke all operators' functions (design section 11). */
-export async function checkOperatorFunctions(
-  lambda: aws.LambdaClient,
-  stage: DeployedStage,
-): Promise<readonly Finding[]> {
+export async function checkOperatorFunctions(lambda: aws.LambdaClient, stage: DeployedStage) {
   const FunctionName = stackNameOf(stage, PROVER)
   const operated = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator')
   const names = operated.map((spec) => unpublished(functionName(stage.settings.name, spec)))
@@ -88,10 +81,7 @@ export async function checkOperatorFunctions(
  * A person may leave a function's reserved concurrency at zero, and then nothing starts the
  * function. CloudFormation cannot find that fault in a stage that reserves nothing.
  */
-export async function checkConcurrency(
-  lambda: aws.LambdaClient,
-  stage: DeployedStage,
-): Promise<readonly Finding[]> {
+export async function checkConcurrency(lambda: aws.LambdaClient, stage: DeployedStage) {
   const functions = MANIFEST.map((spec) => ({
     FunctionName: functionName(stage.settings.name, spec),
     expected: reservedConcurrency(spec, stage).reservedConcurrentExecutions,
@@ -121,10 +111,7 @@ export async function checkConcurrency(
 const REMEDY = 'restore the setting in infra/stack/triggers/event-sources.ts'
 
 /** CloudFormation compares no event sources. */
-export async function checkEventSources(
-  lambda: aws.LambdaClient,
-  stage: DeployedStage,
-): Promise<readonly Finding[]> {
+export async function checkEventSources(lambda: aws.LambdaClient, stage: DeployedStage) {
   const readers = MANIFEST.flatMap((spec) => {
     const sources = queuesOf(spec.trigger, loadOf(stage)).map((source) => ({
       ...source,

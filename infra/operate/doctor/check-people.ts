@@ -3,7 +3,7 @@ import { type IAMClient, paginateListEntitiesForPolicy } from '@aws-sdk/client-i
 import { ListSubscriptionsByTopicCommand, type SNSClient } from '@aws-sdk/client-sns'
 import { type DeployedStage, FRONT_REGION, hasAlarms, stackNameOf } from '../../stack/stage.ts'
 import { outputOf } from '../check/aws-clients.ts'
-import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
+import { ok, runCheck, wrong } from '../check/finding.ts'
 import type { Examination } from './check-stack.ts'
 
 const NO_SUBSCRIBER =
@@ -14,7 +14,7 @@ const NO_SUBSCRIBER =
 export async function checkAlerts(
   { stage, aws }: Pick<Examination, 'stage' | 'aws'>,
   stack: Stack,
-): Promise<readonly Finding[]> {
+) {
   const isNeeded = hasAlarms(stage)
   const outputs = isNeeded ? ['AlertsTopicArn', 'PagesTopicArn'] : ['AlertsTopicArn']
   const checks = outputs.map(async (output) => {
@@ -43,11 +43,7 @@ function topicsElsewhere(stage: DeployedStage) {
   ]
 }
 
-function checkTopic(
-  sns: SNSClient,
-  TopicArn: string,
-  isNeeded: boolean,
-): Promise<readonly Finding[]> {
+function checkTopic(sns: SNSClient, TopicArn: string, isNeeded: boolean) {
   const what = `topic ${TopicArn.split(':').at(-1)}`
   return runCheck(what, async () => {
     // One page is enough: a page has a hundred subscriptions.
@@ -85,15 +81,11 @@ const APART = [
  * No person may hold two duties that must be apart (design section 11). Names each user, group and
  * role that has both policies.
  */
-export async function checkDuties(iam: IAMClient, stack: Stack): Promise<readonly Finding[]> {
+export async function checkDuties(iam: IAMClient, stack: Stack) {
   return (await Promise.all(APART.map((pair) => checkApart(iam, stack, pair)))).flat()
 }
 
-function checkApart(
-  iam: IAMClient,
-  stack: Stack,
-  [first, second]: (typeof APART)[number],
-): Promise<readonly Finding[]> {
+function checkApart(iam: IAMClient, stack: Stack, [first, second]: (typeof APART)[number]) {
   const what = `duties ${first} and ${second}`
   const [one, other] = [first, second].map((duty) =>
     outputOf(stack, `${duty[0]?.toUpperCase()}${duty.slice(1)}PolicyArn`),
@@ -113,7 +105,7 @@ function checkApart(
   })
 }
 
-async function holdersOf(client: IAMClient, PolicyArn: string): Promise<Set<string>> {
+async function holdersOf(client: IAMClient, PolicyArn: string) {
   const holders = new Set<string>()
   for await (const page of paginateListEntitiesForPolicy(
     { client, stopOnSameToken: true },

@@ -140,7 +140,7 @@ export async function checkCallback({
   return findings
 }
 
-function wrongTokenFinding(url: string, status: number): Finding {
+function wrongTokenFinding(url: string, status: number) {
   const what = 'callback with a wrong token'
   if (status === 401) return ok(what, 'refused')
   const todo =
@@ -172,7 +172,7 @@ const UNUSED_REQUEST_ID = 'pr-00000000-0000-4000-8000-000000000000'
 export async function checkProviderKey(
   provider: Pick<Provider, 'listTransactions' | 'getRequest' | 'getBalance' | 'callsOfMinute'>,
   perMinute: number,
-): Promise<readonly Finding[]> {
+) {
   const [transactions, request, balance] = await Promise.all([
     provider.listTransactions({ limit: 1 }),
     provider.getRequest(UNUSED_REQUEST_ID),
@@ -187,7 +187,7 @@ export async function checkProviderKey(
 }
 
 /** The headers of the provider's answers name our limit. */
-function limitFindings(limit: number | undefined, perMinute: number): readonly Finding[] {
+function limitFindings(limit: number | undefined, perMinute: number) {
   if (limit === undefined) return []
   const what = 'provider calls a minute'
   const detail = `the provider allows ${limit}, the stage uses ${perMinute}`
@@ -195,7 +195,7 @@ function limitFindings(limit: number | undefined, perMinute: number): readonly F
   return [wrong(what, detail, `set providerCallsPerMinute of the stage to ${limit}`)]
 }
 
-function keyFinding(what: string, answer: Answer<unknown>): Finding {
+function keyFinding(what: string, answer: Answer<unknown>) {
   if (answer.kind !== 'unanswered') return ok(what, 'accepted')
   return answer.reason === 'misconfigured'
     ? wrong(

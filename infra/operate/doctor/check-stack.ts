@@ -97,7 +97,7 @@ async function waitForDetection(
   return undefined
 }
 
-function driftFinding(drift: aws.StackResourceDrift): readonly Finding[] {
+function driftFinding(drift: aws.StackResourceDrift) {
   const {
     ResourceType: type = '?',
     StackResourceDriftStatus: status,

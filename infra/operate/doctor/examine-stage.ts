@@ -32,7 +32,7 @@ import { checkProvider, checkSecret } from './check-provider.ts'
 import { checkStack, type Examination } from './check-stack.ts'
 
 /** Finds drift, and faults that raise no alarm, from outside. */
-export async function examineStage(examination: Examination): Promise<readonly Finding[]> {
+export async function examineStage(examination: Examination) {
   const { stage, aws } = examination
   const [data, gateway, operators] = await Promise.all([
     checkStack(examination, 'data stack', 'data'),
@@ -101,7 +101,7 @@ async function checkCopies(examination: Examination): Promise<readonly Finding[]
 }
 
 /** The front's stack, its certificate, and the secret by which functions recognise the front. */
-async function checkFront(examination: Examination): Promise<readonly Finding[]> {
+async function checkFront(examination: Examination) {
   const { stage, aws, nowMs } = examination
   const what = 'origin certificate'
   const { originCertificate } = stage.frontSettings

@@ -20,7 +20,7 @@ const OPTIONS = { stage: { type: 'string' }, json: { type: 'boolean' } } as cons
 
 export type DoctorIo = Waiting & { readonly env: NodeJS.ProcessEnv; readonly providerUrl?: string }
 
-export function runDoctor(argv: readonly string[], { env, ...io }: DoctorIo): Promise<number> {
+export function runDoctor(argv: readonly string[], { env, ...io }: DoctorIo) {
   return runCommand(USAGE, argv, async () => {
     const { json, stage: name } = readOptions(argv, OPTIONS)
     const stage = stageNamed(name)

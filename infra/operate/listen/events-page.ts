@@ -20,11 +20,6 @@ const Event = v.object({
 const Refusal = v.object({ message: v.string() })
 
 export type FeedEvent = v.InferOutput<typeof Event> & { readonly body: Buffer }
-type EventsPage = {
-  readonly events: readonly FeedEvent[]
-  readonly next: string
-  readonly hasMore: boolean
-}
 
 export type Feed = { readonly stage: string; readonly url: string; readonly apiKey: string }
 
@@ -36,7 +31,7 @@ export async function eventsPage(
   feed: Feed,
   position: { readonly after: string } | { readonly since: string },
   signal: AbortSignal,
-): Promise<EventsPage> {
+) {
   const { status, text } = await requestPage(
     feed,
     new URLSearchParams({ ...position, limit: PER_PAGE }),
@@ -79,7 +74,7 @@ async function requestPage(
   }
 }
 
-function refusalOf({ stage, url }: Feed, status: number, text: string): GatewayRefusal {
+function refusalOf({ stage, url }: Feed, status: number, text: string) {
   if (status === 401) {
     const todo = `npm run admin -- issue-api-key CLIENT_ID --stage ${stage} issues another`
     return new GatewayRefusal(

@@ -60,7 +60,7 @@ export type ListenIo = {
 }
 
 /** The key is no argument, because all users of a machine see arguments. */
-export function runListen(argv: readonly string[], io: ListenIo): Promise<number> {
+export function runListen(argv: readonly string[], io: ListenIo) {
   return runCommand(USAGE, argv, async () => {
     const { stage, forward, since } = readOptions(argv, OPTIONS)
     if (stage === undefined) throw new UsageError('name the stage with --stage NAME')
@@ -190,10 +190,7 @@ async function followEvents(input: FollowInput) {
   }
 }
 
-async function retryUntilReached<T>(
-  { warn, sleep, signal }: FollowInput,
-  call: () => Promise<T>,
-): Promise<T> {
+async function retryUntilReached<T>({ warn, sleep, signal }: FollowInput, call: () => Promise<T>) {
   for (let tries = 1; ; tries++) {
     try {
       return await call()
@@ -215,7 +212,7 @@ type Target = { readonly url: string; readonly signingSecret: string }
  * `UnreachableError` if no server listens. The end of the command does not abort the post, because
  * the next run would post the event again.
  */
-export async function postEvent({ url, signingSecret }: Target, event: FeedEvent): Promise<string> {
+export async function postEvent({ url, signingSecret }: Target, event: FeedEvent) {
   const { event: eventName, event_id: eventId, body } = event
   const deliveryId = deliveryIdFor(eventId, v.parse(EndpointIdSchema, derivedUuid('listen', url)))
   const sentAtMs = Date.now()

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
 import * as v from 'valibot'
-import { type Timestamp, TimestampSchema, timestampOf } from '../../../shared/time.ts'
+import { TimestampSchema, timestampOf } from '../../../shared/time.ts'
 import { readOptions, UsageError } from '../../local/terminal/command-line.ts'
 import type { Output } from '../../local/terminal/printable.ts'
 import { LOCAL_STAGE, type Payload } from '../admin/action-command.ts'
@@ -25,7 +25,7 @@ const OPTIONS = {
 export async function monthCommand(
   [month = '', ...argv]: readonly string[],
   io: Output & { readonly env: NodeJS.ProcessEnv },
-): Promise<boolean> {
+) {
   const { stage, out: folder } = readOptions(argv, OPTIONS)
   if (folder === undefined) throw new UsageError('give a folder for the files: --out DIR')
   const ask = (name: string, payload: Payload) =>
@@ -40,7 +40,7 @@ export async function monthCommand(
 }
 
 /** The local gateway has a clock of its own. */
-async function stageNow(stage: string, env: NodeJS.ProcessEnv): Promise<Timestamp> {
+async function stageNow(stage: string, env: NodeJS.ProcessEnv) {
   if (stage !== LOCAL_STAGE) return timestampOf(Date.now())
   const url = localUrl(env)
   const options = { agent: false, signal: AbortSignal.timeout(MARGIN_MS) }

@@ -79,11 +79,7 @@ const StatementPart = v.object({
 
 const PAYOUT_COLUMNS = ['client_id', 'at', 'settlement_id', 'amount_minor'] as const
 
-export async function writeStatement(
-  clientId: string,
-  { from, to }: Days,
-  { folder, ask }: Place,
-): Promise<StatementSums | undefined> {
+export async function writeStatement(clientId: string, { from, to }: Days, { folder, ask }: Place) {
   const payoutsFile = join(folder, 'payouts.csv')
   const rowsIn = csvReader()
   let [linesMinor, paidMinor] = [0, 0]
@@ -143,10 +139,7 @@ const MAX_PAGES = 1_000
  * Cases, held money and findings of the month, and older ones that are open now. Answers the ids of
  * the rows that cannot be read.
  */
-export async function writeSuspense(
-  { from, to }: Days,
-  { folder, ask }: Place,
-): Promise<readonly string[]> {
+export async function writeSuspense({ from, to }: Days, { folder, ask }: Place) {
   const unreadable = new Set<string>()
   for (const file of Object.values(FILES)) writeFileSync(join(folder, file), csv(COLUMNS, []))
   const write = async (list: { readonly status?: 'open' }, written: Set<string>) => {

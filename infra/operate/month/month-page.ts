@@ -90,7 +90,7 @@ function sumOf(clients: readonly ClientBook[], side: 'openingMinor' | 'closingMi
   return clients.reduce((sum, client) => sum + client[side], 0)
 }
 
-function wrongBooks({ figures, sums, isBalanced, clients }: MonthBooks): readonly string[] {
+function wrongBooks({ figures, sums, isBalanced, clients }: MonthBooks) {
   const book = Object.fromEntries(
     Object.entries(figures).map(([name, amount]) => [name, minor(amount)]),
   )
@@ -111,7 +111,7 @@ function wrongBooks({ figures, sums, isBalanced, clients }: MonthBooks): readonl
   ]
 }
 
-function wrongStatements({ clients }: Month, { figures }: MonthBooks): readonly string[] {
+function wrongStatements({ clients }: Month, { figures }: MonthBooks) {
   const paidMinor = clients.reduce((sum, { statement }) => sum + (statement?.paidMinor ?? 0), 0)
   const paidOut = figures['paid_out'] ?? 0
   const wrong = clients.flatMap((client) => {
@@ -136,6 +136,6 @@ function wrongStatements({ clients }: Month, { figures }: MonthBooks): readonly 
     : [...wrong, ...unequal('Payouts of all statements, and paid_out', paidMinor, paidOut)]
 }
 
-function unequal(what: string, a: number | null, b: number | null): readonly string[] {
+function unequal(what: string, a: number | null, b: number | null) {
   return a === b ? [] : [`${what}: ${a} and ${b}.`]
 }

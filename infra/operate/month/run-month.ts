@@ -19,7 +19,7 @@ export async function runMonth(
   { month, folder, now }: MonthOptions,
   ask: Ask,
   io: Output & { readonly say: (text: string) => void },
-): Promise<boolean> {
+) {
   const days = daysOf(month, now)
   prepareFolder(folder)
   const place = { folder, ask }

@@ -6,9 +6,6 @@ import { RECOVERY_DAYS } from '../../stack/storage/gateway-table.ts'
 import { encryptsAll } from '../../stack/storage/stage-key.ts'
 import { unlessAbsent } from '../check/finding.ts'
 
-/** A setting that a restore omits, and that differs from the stage's file. */
-type MissingSetting = { readonly what: string; readonly put: () => Promise<unknown> }
-
 type Throughput = Pick<aws.TableDescription, 'OnDemandThroughput' | 'WarmThroughput'>
 
 /** A table to compare with the stage's file. */
@@ -18,8 +15,10 @@ export type TargetTable = {
   readonly TableName: string
 }
 
-/** In the order of their repair. Changes nothing. */
-export async function missingSettings(target: TargetTable): Promise<readonly MissingSetting[]> {
+type Setting = readonly [what: string, isSet: boolean, put: () => Promise<unknown>]
+
+/** What a restore omits and the stage's file sets, in the order of the repair. Changes nothing. */
+export async function missingSettings(target: TargetTable) {
   const { client, stage, TableName } = target
   const { table, isEncrypted, expiry, recovery, tags } = await readSettings(target)
   const update = (change: Omit<aws.UpdateTableInput, 'TableName'>) => () =>
@@ -28,7 +27,7 @@ export async function missingSettings(target: TargetTable): Promise<readonly Mis
     MaxReadRequestUnits: stage.table.maxReadUnits,
     MaxWriteRequestUnits: stage.table.maxWriteUnits,
   }
-  const hasLimits = ({ OnDemandThroughput: current }: Throughput): boolean =>
+  const hasLimits = ({ OnDemandThroughput: current }: Throughput) =>
     current?.MaxReadRequestUnits === limits.MaxReadRequestUnits &&
     current.MaxWriteRequestUnits === limits.MaxWriteRequestUnits
   const { warm } = stage.table
@@ -36,7 +35,7 @@ export async function missingSettings(target: TargetTable): Promise<readonly Mis
     ReadUnitsPerSecond: warm.readUnits,
     WriteUnitsPerSecond: warm.writeUnits,
   }
-  const isWarm = ({ WarmThroughput: current }: Throughput): boolean =>
+  const isWarm = ({ WarmThroughput: current }: Throughput) =>
     !warm ||
     ((current?.ReadUnitsPerSecond ?? 0) >= warm.readUnits &&
       (current?.WriteUnitsPerSecond ?? 0) >= warm.writeUnits)
@@ -49,61 +48,60 @@ export async function missingSettings(target: TargetTable): Promise<readonly Mis
   const Tags = Object.entries(tagsOf(stage))
     .map(([Key, Value]) => ({ Key, Value }))
     .filter(({ Key, Value }) => !tags.some((tag) => tag.Key === Key && tag.Value === Value))
-  const settings: readonly (readonly [what: string, isSet: boolean, put: MissingSetting['put']])[] =
+  const settings: readonly Setting[] = [
     [
-      [
-        'deletion protection',
-        !stage.deletionProtection || table.DeletionProtectionEnabled === true,
-        update({ DeletionProtectionEnabled: true }),
-      ],
-      [
-        'encryption with the stage’s key',
-        isEncrypted,
-        update({ SSESpecification: encryptionOf(stage) }),
-      ],
-      ['most units of the table', hasLimits(table), update({ OnDemandThroughput: limits })],
-      ['warm units of the table', isWarm(table), update({ WarmThroughput })],
-      // DynamoDB changes only one of table and indexes at a time.
-      ...(table.GlobalSecondaryIndexes ?? []).flatMap((index) => {
-        const { IndexName = '?' } = index
-        const change = (Update: object) =>
-          update({ GlobalSecondaryIndexUpdates: [{ Update: { IndexName, ...Update } }] })
-        return [
-          [`most units of ${IndexName}`, hasLimits(index), change({ OnDemandThroughput: limits })],
-          [`warm units of ${IndexName}`, isWarm(index), change({ WarmThroughput })],
-        ] as const
-      }),
-      [
-        'expiry of items',
-        expires,
-        () =>
-          client.send(
-            new aws.UpdateTimeToLiveCommand({
-              TableName,
-              TimeToLiveSpecification: { Enabled: true, AttributeName: TABLE_SCHEMA.ttl },
-            }),
-          ),
-      ],
-      [
-        'point-in-time recovery',
-        recovers,
-        () =>
-          client.send(
-            new aws.UpdateContinuousBackupsCommand({
-              TableName,
-              PointInTimeRecoverySpecification: {
-                PointInTimeRecoveryEnabled: true,
-                RecoveryPeriodInDays: RECOVERY_DAYS,
-              },
-            }),
-          ),
-      ],
-      [
-        'tags',
-        Tags.length === 0,
-        () => client.send(new aws.TagResourceCommand({ ResourceArn: table.TableArn, Tags })),
-      ],
-    ]
+      'deletion protection',
+      !stage.deletionProtection || table.DeletionProtectionEnabled === true,
+      update({ DeletionProtectionEnabled: true }),
+    ],
+    [
+      'encryption with the stage’s key',
+      isEncrypted,
+      update({ SSESpecification: encryptionOf(stage) }),
+    ],
+    ['most units of the table', hasLimits(table), update({ OnDemandThroughput: limits })],
+    ['warm units of the table', isWarm(table), update({ WarmThroughput })],
+    // DynamoDB changes only one of table and indexes at a time.
+    ...(table.GlobalSecondaryIndexes ?? []).flatMap((index) => {
+      const { IndexName = '?' } = index
+      const change = (Update: object) =>
+        update({ GlobalSecondaryIndexUpdates: [{ Update: { IndexName, ...Update } }] })
+      return [
+        [`most units of ${IndexName}`, hasLimits(index), change({ OnDemandThroughput: limits })],
+        [`warm units of ${IndexName}`, isWarm(index), change({ WarmThroughput })],
+      ] as const
+    }),
+    [
+      'expiry of items',
+      expires,
+      () =>
+        client.send(
+          new aws.UpdateTimeToLiveCommand({
+            TableName,
+            TimeToLiveSpecification: { Enabled: true, AttributeName: TABLE_SCHEMA.ttl },
+          }),
+        ),
+    ],
+    [
+      'point-in-time recovery',
+      recovers,
+      () =>
+        client.send(
+          new aws.UpdateContinuousBackupsCommand({
+            TableName,
+            PointInTimeRecoverySpecification: {
+              PointInTimeRecoveryEnabled: true,
+              RecoveryPeriodInDays: RECOVERY_DAYS,
+            },
+          }),
+        ),
+    ],
+    [
+      'tags',
+      Tags.length === 0,
+      () => client.send(new aws.TagResourceCommand({ ResourceArn: table.TableArn, Tags })),
+    ],
+  ]
   return settings.flatMap(([what, isSet, put]) => (isSet ? [] : [{ what, put }]))
 }
 

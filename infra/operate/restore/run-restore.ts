@@ -52,7 +52,7 @@ type Source = { readonly at: Date } | { readonly backup: string }
  * 13). Refused while the stage takes traffic, because the books would lack the payments after the
  * restored time.
  */
-export function runRestore(argv: readonly string[], io: RestoreIo): Promise<number> {
+export function runRestore(argv: readonly string[], io: RestoreIo) {
   return runCommand(USAGE, argv, async () => {
     const { stage: name, at, backup, finish } = readOptions(argv, OPTIONS)
     const stage = io.stageNamed(name)

@@ -4,7 +4,7 @@ import type { SourceMap } from 'node:module'
 const BUNDLED_PLACE = /[^\s()]*index\.mjs:(\d+):(\d+)/g
 
 /** Names places in the source. A place that the map does not know stays. */
-export function resolveStack(stack: string, map: SourceMap): string {
+export function resolveStack(stack: string, map: SourceMap) {
   return stack.replaceAll(BUNDLED_PLACE, (place, line: string, column: string) => {
     const origin = map.findOrigin(Number(line), Number(column))
     if (!('fileName' in origin)) return place

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { readOptionsOf, runCommand } from '../../local/terminal/command-line.ts'
+import { readOptionsOf, runProgram } from '../../local/terminal/command-line.ts'
 import { printableLines } from '../../local/terminal/printable.ts'
 import { LOCAL_STAGE } from '../admin/action-command.ts'
 import { InvocationFailed, ReplySchema, tryAction } from '../admin/invoke-action.ts'
@@ -15,7 +15,7 @@ settlements, suspense. It invokes get-payment, which needs the duty look, and ch
   --help, -h     this text
 Exit code: 0 done, 1 refused or failed, 2 wrong arguments.`
 
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+await runProgram(USAGE, async (argv) => {
   const options = { stage: { type: 'string', default: LOCAL_STAGE } } as const
   const { values, argument: id } = readOptionsOf('payment id', argv, options)
   const { stage } = values

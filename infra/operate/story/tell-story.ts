@@ -12,7 +12,7 @@ const TIME_WIDTH = '2026-11-27T00:00:00.000Z'.length
  * The answer of get-payment as the console's steps, a line each. A payment in creation has none
  * yet, so its answer is shown.
  */
-export function tellStory(body: unknown): string {
+export function tellStory(body: unknown) {
   const told = v.safeParse(TimelineSchema, body)
   if (!told.success) return renderReply('get-payment', body)
   const { id, status } = told.output

@@ -17,19 +17,15 @@ import type { StageDomain } from '../stage-file.ts'
 import type { GatewayHttpApi } from '../triggers/gateway-http-api.ts'
 
 /** The zone by its attributes, because a lookup of the zone would need the account at synth. */
-export function hostedZone(scope: Construct, id: string, { zone }: StageDomain): IHostedZone {
-  return HostedZone.fromHostedZoneAttributes(scope, id, {
+export function hostedZone(scope: Construct, { zone }: StageDomain) {
+  return HostedZone.fromHostedZoneAttributes(scope, 'Zone', {
     hostedZoneId: zone.id,
     zoneName: zone.name,
   })
 }
 
 /** Renews itself, because its proof stays in the zone. */
-export function certificateOf(
-  scope: Construct,
-  domainName: string,
-  zone: IHostedZone,
-): Certificate {
+export function certificateOf(scope: Construct, domainName: string, zone: IHostedZone) {
   return new Certificate(scope, 'Certificate', {
     domainName,
     validation: CertificateValidation.fromDns(zone),
@@ -37,12 +33,12 @@ export function certificateOf(
 }
 
 /** With a front, API Gateway is its origin, and the front has the stage's name. */
-export function apiDomainName({ name }: StageDomain, front: DeployedStage['front']): string {
+export function apiDomainName({ name }: StageDomain, front: DeployedStage['front']) {
   return front === 'cloudfront' ? `origin.${name}` : name
 }
 
 /** No secret: the authority's certificate is part of the code, and is uploaded for API Gateway. */
-export function originAuthorityPath(authority: string): string {
+export function originAuthorityPath(authority: string) {
   return resolve(PROJECT_ROOT, authority)
 }
 
@@ -60,7 +56,7 @@ export class ApiDomain extends Construct {
   constructor(scope: Construct, id: string, { stage, domain, httpApi }: Props) {
     super(scope, id)
     this.name = apiDomainName(domain, stage.front)
-    const zone = hostedZone(this, 'Zone', domain)
+    const zone = hostedZone(this, domain)
 
     const certificate = certificateOf(this, this.name, zone)
     this.certificateArn = certificate.certificateArn

@@ -65,7 +65,7 @@ export class FrontStack extends StageStack {
     const { domain } = stage
     if (!domain) throw new Error(`stage ${stage.settings.name}: CloudFront needs a domain`)
 
-    const zone = hostedZone(this, 'Zone', domain)
+    const zone = hostedZone(this, domain)
     const acl = new WebAcl(this, 'WebAcl', stage)
     const certificate = certificateOf(this, domain.name, zone)
     const distribution = new cloudfront.Distribution(this, 'Distribution', {
@@ -122,7 +122,7 @@ export class FrontStack extends StageStack {
 /**
  * Functions recognise the front by this secret. CloudFront replaces a value that a caller sends.
  */
-function originOf(stage: DeployedStage, domain: StageDomain): HttpOrigin {
+function originOf(stage: DeployedStage, domain: StageDomain) {
   return new HttpOrigin(apiDomainName(domain, stage.front), {
     protocolPolicy: cloudfront.OriginProtocolPolicy.HTTPS_ONLY,
     originSslProtocols: [cloudfront.OriginSslPolicy.TLS_V1_2],

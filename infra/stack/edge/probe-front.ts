@@ -86,13 +86,13 @@ function askOverTls(host: string, key: string): Promise<Answer> {
   })
 }
 
-function jsonOf(text: string): unknown {
+function jsonOf(text: string) {
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson()), text)
   return parsed.success ? parsed.output : undefined
 }
 
 /** The stack makes the secret with a random text, until an operator puts the key. */
-async function storedKey(secret: string): Promise<string | undefined> {
+async function storedKey(secret: string) {
   const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: secret }))
   const stored = v.safeParse(v.object({ api_key: v.string() }), jsonOf(SecretString ?? ''))
   return stored.success ? stored.output.api_key : undefined

@@ -101,7 +101,7 @@ export class WebAcl extends Construct {
     this.logRefusals(name, acl)
   }
 
-  private merchantSet({ settings, frontSettings }: DeployedStage): string | undefined {
+  private merchantSet({ settings, frontSettings }: DeployedStage) {
     const addresses = [...frontSettings.merchantAddresses]
     if (addresses.length === 0) return undefined
     const name = `gateway-${settings.name}-merchants`
@@ -114,7 +114,7 @@ export class WebAcl extends Construct {
   }
 
   /** Requests that reach the API are in the API's own log. */
-  private logRefusals(name: string, acl: CfnWebACL): void {
+  private logRefusals(name: string, acl: CfnWebACL) {
     // The firewall requires this prefix. A kept log's name would prevent a new front.
     const log = addLog(this, `aws-waf-logs-${name}`, RemovalPolicy.DESTROY)
     const keep = (action: string) => ({

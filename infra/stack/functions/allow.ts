@@ -8,18 +8,14 @@ export function allow(
   actions: readonly string[],
   resources: readonly string[],
   conditions: Conditions = {},
-): PolicyStatement[] {
+) {
   return actions.length > 0 && resources.length > 0
     ? [new PolicyStatement({ actions: [...actions], resources: [...resources], conditions })]
     : []
 }
 
 /** Inline permissions: the role never exists without them. */
-export function roleWith(
-  scope: Construct,
-  assumedBy: IPrincipal,
-  statements: PolicyStatement[],
-): Role {
+export function roleWith(scope: Construct, assumedBy: IPrincipal, statements: PolicyStatement[]) {
   return new Role(scope, 'Role', {
     assumedBy,
     inlinePolicies: { access: new PolicyDocument({ statements }) },

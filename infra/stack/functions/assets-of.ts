@@ -113,10 +113,7 @@ export const BUNDLE_OPTIONS = {
 type Bundled = Pick<FunctionSpec, 'name' | 'entry'>
 
 /** Each bundle has only the clients that its function uses. */
-function bundle(
-  specs: readonly Bundled[],
-  options: Pick<BuildOptions, 'define' | 'external'>,
-): ReadonlyMap<string, Uint8Array> {
+function bundle(specs: readonly Bundled[], options: Pick<BuildOptions, 'define' | 'external'>) {
   const { outputFiles } = buildSync({
     ...BUNDLE_OPTIONS,
     entryPoints: specs.map(({ entry, name }) => ({ in: entry, out: name })),

@@ -6,7 +6,7 @@ import {
   LambdaDeploymentConfig,
   LambdaDeploymentGroup,
 } from 'aws-cdk-lib/aws-codedeploy'
-import { type IRole, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
+import { ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Alias, type IFunction } from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
 import { awsMetric, type Measure, orZero, ourMetrics } from '../monitoring/alarms/metric-ref.ts'
@@ -78,7 +78,7 @@ export class CanaryDeployments extends Construct {
   }
 
   /** Counts runs that failed or never began. An answer with an error does not count. */
-  private crashAlarm(name: string, alias: IFunction, stage: DeployedStage): Alarm {
+  private crashAlarm(name: string, alias: IFunction, stage: DeployedStage) {
     return new Alarm(this, `${name}-crashes`, {
       alarmName: `${alarmPrefix(stage)}${name}-crashes`,
       alarmDescription: `Takes back a new version while it is tried: ${name} crashes or runs out of time`,
@@ -89,7 +89,7 @@ export class CanaryDeployments extends Construct {
   }
 
   /** What AWSCodeDeployRoleForLambdaLimited has, for this stage only. */
-  private deployerRole(stage: DeployedStage): IRole {
+  private deployerRole(stage: DeployedStage) {
     const aliasActions = [
       'lambda:GetAlias',
       'lambda:GetProvisionedConcurrencyConfig',

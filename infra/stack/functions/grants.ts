@@ -1,6 +1,5 @@
 import { Stack } from 'aws-cdk-lib'
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb'
-import type { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import type { LogGroup } from 'aws-cdk-lib/aws-logs'
 import {
@@ -33,11 +32,7 @@ export type GrantedResources = {
 const READ_SECRET = ['secretsmanager:GetSecretValue']
 
 /** All permissions of a function: for its manifest entry, its trigger and its own log. */
-export function grantsOf(
-  spec: FunctionSpec,
-  resources: GrantedResources,
-  logGroup: LogGroup,
-): PolicyStatement[] {
+export function grantsOf(spec: FunctionSpec, resources: GrantedResources, logGroup: LogGroup) {
   const { stage, data } = resources
   return [
     ...logGrant(logGroup),
@@ -57,7 +52,7 @@ export function grantsOf(
   ]
 }
 
-export function logGrant({ logGroupArn }: LogGroup): PolicyStatement[] {
+export function logGrant({ logGroupArn }: LogGroup) {
   return allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroupArn])
 }
 
@@ -66,7 +61,7 @@ export function logGrant({ logGroupArn }: LogGroup): PolicyStatement[] {
  * without a key, which the first would allow. An index has other keys, which several kinds share,
  * so a grant names the index itself.
  */
-function tableGrants(spec: FunctionSpec, { table }: DataStack): PolicyStatement[] {
+function tableGrants(spec: FunctionSpec, { table }: DataStack) {
   const { table: access } = spec
   return [
     ...TABLE_ACTIONS.flatMap((action) => {
@@ -120,7 +115,7 @@ function updateGrants(
   action: 'UpdateItem' | 'UpdateFields',
   partition: Partition,
   { tableArn }: ITableV2,
-): PolicyStatement[] {
+) {
   const returnsNothing = action === 'UpdateFields'
   if (returnsNothing && table.UpdateItem?.includes(partition)) return []
   return allow([iamAction(action)], [tableArn], {
@@ -147,7 +142,7 @@ function secretOf(access: SecretAccess, { provider }: DataStack) {
     .secretArn
 }
 
-function triggerGrants({ trigger }: FunctionSpec, { queues }: DataStack): PolicyStatement[] {
+function triggerGrants({ trigger }: FunctionSpec, { queues }: DataStack) {
   switch (trigger.kind) {
     case 'queue':
       return allow(
@@ -166,7 +161,7 @@ function triggerGrants({ trigger }: FunctionSpec, { queues }: DataStack): Policy
 }
 
 /** Never directly, only through the services that the entry uses. */
-function keyGrants(spec: FunctionSpec, key: IKey | undefined): PolicyStatement[] {
+function keyGrants(spec: FunctionSpec, key: IKey | undefined) {
   return key === undefined
     ? []
     : Object.entries(keyUses(spec)).flatMap(([service, actions]) =>
@@ -202,7 +197,7 @@ const WRITE_TABLE = [
 
 const WRITES: readonly TableAction[] = ['PutItem', 'UpdateItem', 'UpdateFields', 'DeleteItem']
 
-function tableUses({ table }: FunctionSpec): readonly string[] {
+function tableUses({ table }: FunctionSpec) {
   if (WRITES.some((action) => table[action])) return WRITE_TABLE
   const reads = table.indexes !== undefined || TABLE_ACTIONS.some((action) => table[action])
   return reads ? READ_TABLE : []
@@ -221,11 +216,7 @@ const NO_OWNER = { clientId: '', endpointId: '' }
  * Lets a function seal or unseal endpoints' secrets. Only the context of these secrets is allowed,
  * so the function cannot read other data that the key encrypts.
  */
-function sealGrants(
-  { endpointSecrets }: FunctionSpec,
-  key: IKey,
-  stage: string,
-): PolicyStatement[] {
+function sealGrants({ endpointSecrets }: FunctionSpec, key: IKey, stage: string) {
   return endpointSecrets === undefined
     ? []
     : allow([SEALS[endpointSecrets]], [key.keyArn], {

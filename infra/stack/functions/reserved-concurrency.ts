@@ -31,7 +31,7 @@ function runsOfQueues({ trigger }: FunctionSpec, load?: Load) {
 /**
  * The environments that can serve one client's requests; undefined for a function that serves none.
  */
-export function clientEnvironments(spec: FunctionSpec, stage: DeployedStage): number | undefined {
+export function clientEnvironments(spec: FunctionSpec, stage: DeployedStage) {
   return answersClients(spec)
     ? MANIFEST.filter(answersClients)
         .map((api) => reservedConcurrency(api, stage).reservedConcurrentExecutions)
@@ -43,7 +43,7 @@ export function clientEnvironments(spec: FunctionSpec, stage: DeployedStage): nu
     : undefined
 }
 
-export function reservedRuns(stage: DeployedStage): number {
+export function reservedRuns(stage: DeployedStage) {
   return MANIFEST.reduce(
     (sum, spec) => sum + (reservedConcurrency(spec, stage).reservedConcurrentExecutions ?? 0),
     0,
@@ -59,7 +59,7 @@ export const UNRESERVED_MINIMUM = 100
  * probes the function while these are busy. With even fewer, Lambda's refusals would count as
  * receives, and a message that no worker read would end in the dead-letter queue.
  */
-export function assertReservable(stage: DeployedStage): void {
+export function assertReservable(stage: DeployedStage) {
   const { reservedConcurrency: reserved = {}, accountConcurrency } = stage
   for (const [name, runs] of Object.entries(reserved)) {
     const spec = MANIFEST.find((candidate) => candidate.name === name)

@@ -19,7 +19,7 @@ function simpleMetric(
   { namespace, name, dimensions, statistic }: MetricRef,
   period: Duration,
   label?: string,
-): Metric {
+) {
   return new Metric({
     namespace,
     metricName: name,

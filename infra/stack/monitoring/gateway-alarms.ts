@@ -72,7 +72,7 @@ export class GatewayAlarms extends Construct {
   }
 
   /** With a recent window, only while that window is bad too. */
-  private ruleOf(stage: string, { recent, ...spec }: AlarmSpec, alarm: Alarm): IAlarmRule {
+  private ruleOf(stage: string, { recent, ...spec }: AlarmSpec, alarm: Alarm) {
     if (recent === undefined) return onAlarm(alarm)
     const { measure, minutes } = recent
     const short = this.addAlarm(stage, {
@@ -85,7 +85,7 @@ export class GatewayAlarms extends Construct {
     return AlarmRule.allOf(onAlarm(alarm), onAlarm(short))
   }
 
-  private addAlarm(stage: string, spec: AlarmSpec): Alarm {
+  private addAlarm(stage: string, spec: AlarmSpec) {
     const { minutes, periods, outOf = periods } = spec.when
     return new Alarm(this, spec.id, {
       alarmName: alarmName(stage, spec),
@@ -102,7 +102,7 @@ export class GatewayAlarms extends Construct {
   }
 
   /** An alarm that is on while an operator asks for quiet, for at most an hour. */
-  private addQuietAlarm(name: string, stage: string): Alarm {
+  private addQuietAlarm(name: string, stage: string) {
     const measure = withoutGaps({ ...QUIET, dimensions: { service: serviceOf(stage) } })
     return new Alarm(this, 'quiet', {
       alarmName: name,
@@ -118,11 +118,7 @@ export class GatewayAlarms extends Construct {
   }
 
   /** Suppressed while an operator asks for quiet. Mails are still sent. */
-  private addPage(
-    stage: string,
-    { id, summary }: Page,
-    { rules, quiet }: Suppressible,
-  ): CompositeAlarm {
+  private addPage(stage: string, { id, summary }: Page, { rules, quiet }: Suppressible) {
     return new CompositeAlarm(this, id, {
       compositeAlarmName: alarmName(stage, { id }),
       alarmDescription: `${summary} Each alarm of this page also sends a mail. docs/runbook.md#page`,
@@ -134,7 +130,7 @@ export class GatewayAlarms extends Construct {
   }
 }
 
-function onAlarm(alarm: Alarm): IAlarmRule {
+function onAlarm(alarm: Alarm) {
   return AlarmRule.fromAlarm(alarm, AlarmState.ALARM)
 }
 

@@ -26,7 +26,7 @@ export function operatorTopic(
   parent: Construct,
   id: string,
   { stage, name, recipients, key }: Props,
-): sns.ITopic {
+) {
   const scope = new Construct(parent, id)
   const topicName = stackNameOf(stage, name)
   const topic = new sns.Topic(scope, 'Topic', {

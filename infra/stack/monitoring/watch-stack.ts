@@ -115,14 +115,7 @@ function graphLines(graphs: readonly Graph[]): readonly (readonly IWidget[])[] {
   return chunks(graphs, GRAPHS_A_LINE).map((line) => line.map(widgetOf))
 }
 
-function widgetOf({
-  title,
-  unit,
-  lines,
-  stacked = false,
-  periodMinutes = 1,
-  threshold,
-}: Graph): GraphWidget {
+function widgetOf({ title, unit, lines, stacked = false, periodMinutes = 1, threshold }: Graph) {
   return new GraphWidget({
     title: `${title} (${unit})`,
     left: lines.map((line, at) => metricOf(line, at, periodMinutes)),

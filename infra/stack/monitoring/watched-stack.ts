@@ -54,14 +54,11 @@ export function watchedStack(stage: DeployedStage, apiId: string, certificateArn
 
 export type Watched = ReturnType<typeof watchedStack>
 
-export function createFunctionName(watched: Watched): string {
+export function createFunctionName(watched: Watched) {
   return functionNameOf(watched, (spec) => routeKeyOf(spec) === CREATE_ROUTE)
 }
 
-export function functionNameOf(
-  { functions }: Watched,
-  has: (spec: FunctionSpec) => boolean,
-): string {
+export function functionNameOf({ functions }: Watched, has: (spec: FunctionSpec) => boolean) {
   const [match, ...others] = functions.filter(({ spec }) => has(spec))
   if (match === undefined || others.length > 0)
     throw new Error('an alarm must watch exactly one function')

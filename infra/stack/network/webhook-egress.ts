@@ -105,13 +105,13 @@ export class WebhookEgress extends Construct {
   }
 
   /** Kept like the stage's data: merchants' firewalls would refuse a new address. */
-  private addAddress(stage: DeployedStage, zone: number): ec2.CfnEIP {
+  private addAddress(stage: DeployedStage, zone: number) {
     const address = new ec2.CfnEIP(this, `Address${zone}`, { domain: 'vpc' })
     address.applyRemovalPolicy(removalPolicyBesidesTable(stage))
     return address
   }
 
-  private addSecurityGroup(): ec2.SecurityGroup {
+  private addSecurityGroup() {
     const group = new ec2.SecurityGroup(this, 'SecurityGroup', {
       vpc: this.vpc,
       description: 'Webhooks: HTTPS out, and names',
@@ -126,7 +126,7 @@ export class WebhookEgress extends Construct {
   /**
    * The function reaches this table, and no other table, without the NAT gateways and their price.
    */
-  private addTableEndpoint(table: ITableV2): void {
+  private addTableEndpoint(table: ITableV2) {
     const callers = MANIFEST.filter(({ callsMerchants }) => callsMerchants)
     const actions = TABLE_ACTIONS.filter((action) =>
       callers.some(({ table: access }) => access[action]),
@@ -167,7 +167,7 @@ const INTERFACE_ACTIONS = [
 export function egressGrants(
   spec: FunctionSpec,
   { egress, stage }: { readonly egress?: WebhookEgress | undefined; readonly stage: DeployedStage },
-): PolicyStatement[] {
+) {
   if (!egress || spec.callsMerchants !== true) return []
   const everything = { actions: INTERFACE_ACTIONS, resources: ['*'] }
   const functionArn = arnOf(egress, 'lambda', `function:${functionName(stage.settings.name, spec)}`)
@@ -183,7 +183,7 @@ export function egressGrants(
  * Subnets reach public addresses by HTTPS, and their resolver: no private address, even if a URL
  * passed the checks. A list is stateless, so answers need their own rule.
  */
-function closeSubnets(egress: WebhookEgress): void {
+function closeSubnets(egress: WebhookEgress) {
   const { vpc, subnets: subnetSelection } = egress
   const list = new ec2.NetworkAcl(egress, 'AccessList', { vpc, subnetSelection })
   const { EGRESS, INGRESS } = ec2.TrafficDirection

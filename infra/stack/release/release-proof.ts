@@ -61,7 +61,7 @@ export class ReleaseProof extends Construct {
     this.holdBack(...proven.flatMap(({ live }) => (live instanceof Alias ? [live] : [])))
   }
 
-  holdBack(...constructs: readonly IConstruct[]): void {
+  holdBack(...constructs: readonly IConstruct[]) {
     for (const construct of constructs) construct.node.addDependency(this.proof)
   }
 
@@ -69,7 +69,7 @@ export class ReleaseProof extends Construct {
    * It sends only probes: to the versions of a release and, for the doctor, to operators'
    * functions.
    */
-  private addProver(stage: DeployedStage, proven: readonly string[]): LambdaFunction {
+  private addProver(stage: DeployedStage, proven: readonly string[]) {
     // Operators' functions are in a stack that is deployed later.
     const operated = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator').map((spec) =>
       arnOf(this, 'lambda', `function:${unpublished(functionName(stage.settings.name, spec))}`),
@@ -95,7 +95,7 @@ export class ReleaseProof extends Construct {
    * A digest of all functions and roles in the proof's name gives a changed release a new proof,
    * and a rollback only deletes it. A version does not show its role, so the digest has roles.
    */
-  private renewOnChange(functions: readonly GatewayFunction[]): void {
+  private renewOnChange(functions: readonly GatewayFunction[]) {
     const { defaultChild } = this.proof.node
     if (!(defaultChild instanceof CfnResource)) return
     const digestedName = () => {
@@ -122,6 +122,6 @@ function targetOf({ lambda, live }: GatewayFunction) {
   return live instanceof Alias ? lambda.currentVersion.functionArn : unpublished(lambda.functionArn)
 }
 
-function templateOf(resource: IConstruct | undefined): object {
+function templateOf(resource: IConstruct | undefined) {
   return resource instanceof CfnResource ? resource._toCloudFormation() : {}
 }

@@ -13,12 +13,7 @@ export const RECOVERY_DAYS = 35
  * Makes the table, from the same schema as in the local gateway and the tests. Answers the table
  * that functions use: the stack's own table, or a restored table.
  */
-export function gatewayTable(
-  parent: Construct,
-  id: string,
-  stage: DeployedStage,
-  key?: Key,
-): dynamodb.ITableV2 {
+export function gatewayTable(parent: Construct, id: string, stage: DeployedStage, key?: Key) {
   const scope = new Construct(parent, id)
   const { adopted } = stage.table
   const { warmThroughput, ...maximum } = throughputOf(stage)

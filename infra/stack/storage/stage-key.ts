@@ -20,7 +20,7 @@ const SENDING = ['kms:GenerateDataKey', 'kms:Decrypt']
  * secrets and every log group. Its material rotates every year. Roles let functions use it
  * (grants.ts), its own policy lets AWS services use it.
  */
-export function stageKey(parent: Construct, id: string, stage: DeployedStage): Key {
+export function stageKey(parent: Construct, id: string, stage: DeployedStage) {
   const name = stackNameOf(stage)
   const isForAll = encryptsAll(stage)
   const key = new Key(new Construct(parent, id), 'Key', {
@@ -36,7 +36,7 @@ export function stageKey(parent: Construct, id: string, stage: DeployedStage): K
 }
 
 /** Whether the key also encrypts table, queues, topics, secrets and logs. */
-export function encryptsAll({ table }: DeployedStage): boolean {
+export function encryptsAll({ table }: DeployedStage) {
   return table.encryption === 'customer'
 }
 
@@ -46,7 +46,7 @@ function letServicesUse(key: Key, prefix: string) {
     service: string,
     actions: string[],
     conditions: PolicyStatementProps['conditions'],
-  ): void => {
+  ) => {
     const principals = [new ServicePrincipal(service)]
     // In a key's own policy every resource is the key.
     key.addToResourcePolicy(
@@ -82,9 +82,9 @@ function letServicesUse(key: Key, prefix: string) {
 }
 
 /** Encrypts every log group of a stack with the stage's key, if the stage encrypts all its data. */
-export function encryptLogs(stack: Stack, key: IKey | undefined): void {
+export function encryptLogs(stack: Stack, key: IKey | undefined) {
   if (key === undefined) return
-  const visit = (node: IConstruct): void => {
+  const visit = (node: IConstruct) => {
     if (node instanceof CfnLogGroup) node.kmsKeyId = key.keyArn
   }
   Aspects.of(stack).add({ visit })

@@ -59,7 +59,7 @@ export class Schedules extends Construct {
   }
 }
 
-function scheduleOf(spec: ScheduleSpec, times: DailyTimes): Schedule {
+function scheduleOf(spec: ScheduleSpec, times: DailyTimes) {
   if ('everyMinutes' in spec) return Schedule.rate(Duration.minutes(spec.everyMinutes))
   const { hour, minute } = times[spec.dailyAt]
   return Schedule.cron({ hour: String(hour), minute: String(minute) })

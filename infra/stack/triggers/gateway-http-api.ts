@@ -62,7 +62,7 @@ export class GatewayHttpApi extends Construct {
     this.stage = this.addStage(stage)
   }
 
-  private addRoute(name: string, routeKey: apigateway.HttpRouteKey, lambda: IFunction): void {
+  private addRoute(name: string, routeKey: apigateway.HttpRouteKey, lambda: IFunction) {
     this.routes.push(
       new apigateway.HttpRoute(this, name, {
         httpApi: this.api,
@@ -75,7 +75,7 @@ export class GatewayHttpApi extends Construct {
     )
   }
 
-  private addStage(stage: DeployedStage): apigateway.HttpStage {
+  private addStage(stage: DeployedStage) {
     // With this prefix the log needs no resource policy. An account may have only ten.
     const logName = `/aws/vendedlogs/http-api/gateway-${stage.settings.name}`
     const accessLog = addLog(this, logName, removalPolicyBesidesTable(stage), 'AccessLog')

@@ -40,7 +40,7 @@ export class GatewayQueues extends Construct {
     this.letSchedulesSend(this.addDeadLetterQueue(new Construct(this, 'schedules'), 'schedules'))
   }
 
-  private addQueue(name: QueueName): sqs.IQueue {
+  private addQueue(name: QueueName) {
     const scope = new Construct(this, name)
     const queueName = stackNameOf(this.stage, name)
     // Queue and dead-letter queue name each other, which CloudFormation can make only by name.
@@ -57,7 +57,7 @@ export class GatewayQueues extends Construct {
   }
 
   /** An operator looks at the dead messages, and moves them back to their queue. */
-  private addDeadLetterQueue(scope: Construct, name: string, source?: sqs.IQueue): sqs.Queue {
+  private addDeadLetterQueue(scope: Construct, name: string, source?: sqs.IQueue) {
     return new sqs.Queue(scope, 'Queue', {
       ...this.queueProps,
       queueName: stackNameOf(this.stage, `${name}-dead`),
@@ -68,7 +68,7 @@ export class GatewayQueues extends Construct {
     })
   }
 
-  private letSchedulesSend(deadRuns: sqs.Queue): void {
+  private letSchedulesSend(deadRuns: sqs.Queue) {
     const rules = MANIFEST.filter(({ trigger }) => trigger.kind === 'schedule').map((spec) =>
       arnOf(this, 'events', `rule/${functionName(this.stage.settings.name, spec)}`),
     )
@@ -84,6 +84,6 @@ export class GatewayQueues extends Construct {
 }
 
 /** Other stacks refer to a queue by its name, so that no stack depends on the data stack. */
-function queueNamed(scope: Construct, name: string): sqs.IQueue {
+function queueNamed(scope: Construct, name: string) {
   return sqs.Queue.fromQueueArn(scope, 'ByName', arnOf(scope, 'sqs', name))
 }

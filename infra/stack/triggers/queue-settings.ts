@@ -40,7 +40,7 @@ export const QUEUE_SETTINGS: Readonly<Record<QueueName, QueueSettings>> = {
 }
 
 /** The visibility timeout of a queue, by the longest timeout of the functions that read it. */
-export function hiddenSecondsOf(name: QueueName): number {
+export function hiddenSecondsOf(name: QueueName) {
   const readers = MANIFEST.filter(({ trigger }) =>
     queuesOf(trigger).some(({ queue }) => queue === name),
   )

@@ -1,7 +1,6 @@
 import { routeKeyOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { DeployedStage } from '../stage.ts'
-import type { Throttle } from '../stage-file.ts'
 
 /** The route that creates payments. */
 export const CREATE_ROUTE = 'POST /v1/payments'
@@ -33,6 +32,6 @@ export function routeSettings({
 export function throttleOf(
   { throttle, routeThrottles }: Pick<DeployedStage, 'throttle' | 'routeThrottles'>,
   routeKey: string,
-): Throttle {
+) {
   return routeThrottles[routeKey] ?? throttle
 }

@@ -95,7 +95,7 @@ async function readBeforeLimits(
   deps: CreateDeps,
   { paymentId, request }: CreatingPayment,
   isPaused: boolean,
-): Promise<StoredPayment | undefined> {
+) {
   if (isPaused || isScarce(deps, 'createRequest')) return findStoredPayment(deps, paymentId)
   if (!deps.stage.pushLimit || !isPushChannel(request)) return undefined
   // This read may miss a payment of just now, whose push is counted.
@@ -110,7 +110,7 @@ const LONGEST_WAIT_MS = 2 * SECOND_MS
  * Waits for the end of the provider's pause of creates, or answers the seconds until then. An
  * environment that has the provider's latest figures reads no table.
  */
-async function waitOutPause(deps: CreateDeps): Promise<number | undefined> {
+async function waitOutPause(deps: CreateDeps) {
   const { provider, now, sleep } = deps
   const isKnown = provider.callsLeft('createRequest') !== undefined
   const ownMs = provider.pauseMs('createRequest')
@@ -121,7 +121,7 @@ async function waitOutPause(deps: CreateDeps): Promise<number | undefined> {
   return undefined
 }
 
-function pausedError(retryAfterSeconds: number): GatewayError {
+function pausedError(retryAfterSeconds: number) {
   const message = `the provider accepts no payments for ${retryAfterSeconds} s; retry later`
   return new GatewayError('rate_limit', message, { retryAfterSeconds })
 }

@@ -64,11 +64,7 @@ type Verdict = 'no_money' | 'undecided' | OvertakenCreate
 /**
  * The provider's own news decides about a row that may stand for money, and is applied as usual.
  */
-async function verdictOn(
-  deps: NewsDeps,
-  creating: CreatingPayment,
-  row: ProviderTransaction,
-): Promise<Verdict> {
+async function verdictOn(deps: NewsDeps, creating: CreatingPayment, row: ProviderTransaction) {
   const { status, providerPaymentId, paymentRequestId, reference, amountMinor } = row
   // Declined or reversed. Money that comes later is matched by its reference, and credited or held.
   if (status === 'failed' || status === 'reversed') return 'no_money'

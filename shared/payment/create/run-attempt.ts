@@ -128,7 +128,7 @@ async function releaseAfterFailure(
   deps: AttemptDeps,
   creating: CreatingPayment,
   { message, outcome, code, wrongField, paymentRequestId }: Failure,
-): Promise<StoredPayment | undefined> {
+) {
   const releaseOutcome = await releaseAttempt(deps, creating, {
     failure: message,
     providerAttempts: endAttempt(creating.providerAttempts, {

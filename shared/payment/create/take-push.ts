@@ -50,7 +50,7 @@ export async function takePush(
   throw pushRefusal(limit, SECOND_MS)
 }
 
-function pushRefusal({ pushes, minutes }: PushLimit, waitMs: number): GatewayError {
+function pushRefusal({ pushes, minutes }: PushLimit, waitMs: number) {
   const reason = `one phone gets at most ${pushes} pushes in ${minutes} minutes`
   return new GatewayError('rate_limit', `customer.phone: ${reason}; retry later`, {
     retryAfterSeconds: Math.max(1, Math.ceil(waitMs / SECOND_MS)),

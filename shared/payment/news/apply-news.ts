@@ -95,7 +95,7 @@ const FIRST_CALLBACK_MS = 5 * MINUTE_MS
 function isFirstCallback(
   { payment, capture }: Extract<Decision, { readonly do: 'succeed' }>,
   now: Timestamp,
-): boolean {
+) {
   const { paymentRequestId, capturedAt } = capture
   if (paymentRequestId !== payment.paymentRequestId || capturedAt === undefined) return false
   return Math.abs(msBetween(capturedAt, now)) < FIRST_CALLBACK_MS

@@ -1,4 +1,4 @@
-import { assertInvariant, assertNever, type GatewayError, invalid } from '../../errors.ts'
+import { assertInvariant, assertNever, invalid } from '../../errors.ts'
 import type { ClientId } from '../../ids.ts'
 import { providerFailure } from '../../provider/provider.ts'
 import { finding, recordSuspense } from '../../suspense/record-suspense.ts'
@@ -91,7 +91,7 @@ async function answerAsStored(
   throw notCancellableError(stored)
 }
 
-function unansweredError(answer: Parameters<typeof providerFailure>[0]): GatewayError {
+function unansweredError(answer: Parameters<typeof providerFailure>[0]) {
   return providerFailure(answer, 'the payment is unchanged here, try again')
 }
 

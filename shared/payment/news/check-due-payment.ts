@@ -166,7 +166,7 @@ async function checkPendingPayment(
   }
 }
 
-async function askAboutOwnRequest(deps: NewsDeps, payment: Payment): Promise<ApplyOutcome> {
+async function askAboutOwnRequest(deps: NewsDeps, payment: Payment) {
   if (isPastItsTime(payment, deps.now()) && !isForeign(payment))
     return expirePayment(deps, payment, 'due_work')
   const outcome = await applyProviderNews(

@@ -5,7 +5,6 @@ import type { CallbackSubject, ParseCallback } from '../../provider/provider.ts'
 import { notePause, pausedUntil } from '../../provider/quota-store.ts'
 import { addMs, SECOND_MS } from '../../time.ts'
 import { rememberCapture } from '../creating-store.ts'
-import type { StoredPayment } from '../payment.ts'
 import { findStoredPayment, markDueNow, parseStored } from '../payment-store.ts'
 import { type ApplyOutcome, applyProviderNews } from './apply-news.ts'
 import type { NewsDeps } from './ask-for-news.ts'
@@ -114,7 +113,7 @@ async function makeDue(
   paymentId: PaymentId,
   { providerPaymentId }: CallbackSubject,
   outcome: ApplyOutcome,
-): Promise<StoredPayment | undefined> {
+) {
   const now = deps.now()
   const write = await markDueNow(deps, paymentId, now)
   if (write.applied) return undefined

@@ -64,10 +64,7 @@ export async function receiveDispute(
  * Its reference names the payment. If the reference names no payment of ours, the provider says
  * whose capture it is. A refused question is about an id of another product.
  */
-async function findDisputed(
-  deps: NewsDeps,
-  { reference, providerPaymentId }: DisputeNews,
-): Promise<StoredPayment | 'unanswered' | undefined> {
+async function findDisputed(deps: NewsDeps, { reference, providerPaymentId }: DisputeNews) {
   const namedId = paymentIdOf(reference ?? '')
   const named = namedId && (await findStoredPayment(deps, namedId))
   if (named || providerPaymentId === undefined) return named
@@ -118,14 +115,14 @@ async function planCase(deps: NewsDeps, { news, stored, payment, isAnnounced }: 
  * A little later than now, so that its writer publishes the alert before due work does. An answered
  * dispute has none, but the alert of a new one may wait still.
  */
-function toldAt(item: Suspense, now: Timestamp): Timestamp | undefined {
+function toldAt(item: Suspense, now: Timestamp) {
   const isYoung = item.status === 'open' && now < addMs(item.createdAt, HOUR_MS)
   if (item.state === 'under_review' && !isYoung) return nextAlertAt(item, now)
   return addMs(now, MINUTE_MS)
 }
 
 /** Of two disputes the payment shows the one to be answered, else the one that changed last. */
-function shownAfter({ dispute: shown }: Payment, said: Payment['dispute']): Payment['dispute'] {
+function shownAfter({ dispute: shown }: Payment, said: Payment['dispute']) {
   const isOther = shown !== undefined && shown.caseId !== said?.caseId
   const mustBeAnswered = isOther && shown.state === 'action_required'
   return mustBeAnswered && said?.state !== 'action_required' ? shown : said

@@ -92,7 +92,7 @@ function parseDispute(body: v.InferOutput<typeof CallbackSchema>): DisputeNews {
 }
 
 /** A reference alone is not usable, because the provider has no lookup by reference. */
-function usableSubject(subject: CallbackSubject): CallbackSubject | undefined {
+function usableSubject(subject: CallbackSubject) {
   return subject.paymentRequestId === undefined && subject.providerPaymentId === undefined
     ? undefined
     : subject

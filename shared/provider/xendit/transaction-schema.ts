@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
-import { type PaymentId, PaymentIdSchema } from '../../ids.ts'
+import { PaymentIdSchema } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { atLeastZero, less, minor, ZERO } from '../../money.ts'
 import { earlier } from '../../time.ts'
@@ -199,7 +199,7 @@ const TransactionSchema = v.pipe(
 const MAX_MENTIONED = 10
 
 /** The ids of the form of a payment's. Banks print a description in capitals. */
-function mentionedIn(text: string): PaymentId[] | undefined {
+function mentionedIn(text: string) {
   const form = /[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g
   const ids = new Set(text.toLowerCase().match(form))
   const found = [...ids].slice(0, MAX_MENTIONED)
@@ -276,7 +276,7 @@ function typeEntries(type: ProviderTransaction['type'], ...names: readonly strin
   return names.map((name) => [name, type] as const)
 }
 
-function idOf(row: unknown): string | undefined {
+function idOf(row: unknown) {
   return ifValid(RowIdSchema, row)?.id
 }
 

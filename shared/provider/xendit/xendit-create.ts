@@ -31,7 +31,7 @@ function cutDescription(description: string) {
   return description.slice(0, 1_000).replace(/[\uD800-\uDBFF]$/, '')
 }
 
-function providerCodeOf({ method, channelCode = '' }: CreateRequestInput): string {
+function providerCodeOf({ method, channelCode = '' }: CreateRequestInput) {
   switch (method) {
     case 'qris':
       return 'QRIS'

@@ -127,7 +127,7 @@ function rateLimits(nowMs: () => number) {
     return latest && latest.fromMs <= nowMs() ? latest : undefined
   }
   return {
-    noteLimit: (operation: ProviderOperation, outcome: HttpOutcome): void => {
+    noteLimit: (operation: ProviderOperation, outcome: HttpOutcome) => {
       if (outcome.kind !== 'answered' || outcome.rateLimit === undefined) return
       const { status, rateLimit } = outcome
       const isUsedUp = rateLimit.remaining === 0 || status === 429

@@ -81,7 +81,7 @@ async function publishAlert(
   delivery: Delivery,
   endpoint: Awaited<ReturnType<typeof endpointOf>>,
   endEach: (reported: Delivery) => Step,
-): Promise<boolean> {
+) {
   // Always later than the last alert: no two workers can both claim it.
   const at = alertDueAt(endpoint, deps.now(), 1)
   if (endpoint && !(await deps.table.write(moveMark(endpoint, 'lastAlertAt', at))).applied)

@@ -68,7 +68,7 @@ function alertListener(
   deps: AlertDeps,
   { clientId, endpointId, url, eventTypes }: Endpoint,
   operator: string,
-): Promise<void> {
+) {
   return alertChange(deps, {
     kind: 'client.access_changed',
     clientId,

@@ -84,11 +84,7 @@ export function attemptRow(attempt: DeliveryAttempt) {
 }
 
 /** One write ends such a delivery. The SDK's retry of a lost answer is refused. */
-async function storeFirstSuccess(
-  deps: TableDeps,
-  delivery: Delivery,
-  attempt: DeliveryAttempt,
-): Promise<boolean> {
+async function storeFirstSuccess(deps: TableDeps, delivery: Delivery, attempt: DeliveryAttempt) {
   const { number } = attempt
   const set = {
     [UNLISTED]: 'succeeded',

@@ -94,7 +94,7 @@ function dropMessage(
   deps: DeliverDeps,
   { deliveryId, attempt }: DroppedMessage,
   reason: DropReason,
-): void {
+) {
   deps.log.info('delivery.dropped', { delivery_id: deliveryId, attempt, reason })
 }
 

@@ -165,7 +165,7 @@ const MAX_ADDRESSES = 4
 /** An address that takes longer to connect: the next one is tried as well. */
 const CONNECT_TRY_MS = 2_000
 
-function requestTo({ target, headers, body, addresses }: CheckedRequest): http.ClientRequest {
+function requestTo({ target, headers, body, addresses }: CheckedRequest) {
   const checkedAddresses = addresses.slice(0, MAX_ADDRESSES)
   const connection: Partial<TcpNetConnectOpts> = {
     // With `autoSelectFamily` node asks for all addresses of a name.

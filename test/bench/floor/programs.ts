@@ -26,7 +26,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: 256 })
  * A call over a kept connection, with as little work as Node allows, because the caller shares the
  * machine.
  */
-export async function call(asked: Call): Promise<string> {
+export async function call(asked: Call) {
   const { method, url, headers = {}, body, wanted = 200 } = asked
   const sent = request(url, { method, agent, headers })
   try {
@@ -97,10 +97,7 @@ async function act({ lambda }: Program, action: string, payload: object) {
   return v.parse(schema, JSON.parse(said), { message: `${action} answered ${said}` }).body
 }
 
-export async function createPayment(
-  { api }: Program,
-  headers: Record<string, string>,
-): Promise<string> {
+export async function createPayment({ api }: Program, headers: Record<string, string>) {
   const asked = {
     method: 'POST',
     url: `${api}/v1/payments`,
@@ -125,7 +122,7 @@ const Requests = v.array(
   }),
 )
 
-export async function payAtProvider({ provider }: Program, paymentId: string): Promise<string> {
+export async function payAtProvider({ provider }: Program, paymentId: string) {
   const find = async () => {
     const url = `${provider}/_simulator/payment_requests?reference_id=${paymentId}`
     const [found] = v.parse(Requests, JSON.parse(await call({ method: 'GET', url })))

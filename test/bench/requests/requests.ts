@@ -22,7 +22,7 @@ type RequestCost = { readonly request: string } & Readonly<
   Record<'reads' | 'writes' | 'before', number>
 >
 
-export async function measureRequests(): Promise<readonly RequestCost[]> {
+export async function measureRequests() {
   const costs: RequestCost[] = []
   for (const part of [payments, books, webhooks]) {
     const metered = await startMeteredApi()
@@ -98,11 +98,7 @@ async function payments({ memory, deps, caller, ask, measure }: MeteredApi) {
 async function startMeteredApi() {
   const { memory, deps, meter } = meteredDeps()
   const caller = await anApiClient(deps)
-  const ask = async (
-    endpoint: keyof typeof API,
-    asked: ApiRequest,
-    status = 200,
-  ): Promise<Record<string, unknown>> => {
+  const ask = async (endpoint: keyof typeof API, asked: ApiRequest, status = 200) => {
     const answer = await call(deps, API[endpoint], { caller, ...asked })
     if (answer.status !== status)
       throw new Error(`${endpoint} answered ${answer.status}: ${answer.text.slice(0, 300)}`)
@@ -230,7 +226,7 @@ async function webhooks({ memory, deps, caller, measure }: MeteredApi) {
   await measure('a hundred old events of such payments', 1, 'redeliverToEndpoint', all)
 }
 
-export function requestsReport(costs: readonly RequestCost[]): string {
+export function requestsReport(costs: readonly RequestCost[]) {
   return markdownTable(
     ['Request', 'Write units', 'Read units', 'Points before', 'Points in all'],
     costs.map(({ request, writes, reads, before }) => {

@@ -38,7 +38,7 @@ const MEANS = {
 type Means = keyof typeof MEANS
 
 /** The handler with the clients, the packages and the modules of Node that a bundle loads. */
-export function bareHandler(means: readonly Means[], bundle: BundledFunction): string {
+export function bareHandler(means: readonly Means[], bundle: BundledFunction) {
   const { files } = bundle
   return [
     'const made = []',

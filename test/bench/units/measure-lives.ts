@@ -130,7 +130,7 @@ async function measurePace(
 
 export type MeasuredLives = Awaited<ReturnType<typeof measureLives>>
 
-export function livesTable({ lives, idle }: MeasuredLives): string {
+export function livesTable({ lives, idle }: MeasuredLives) {
   const heading = ['Paid payment', 'Its own fields', 'Pace', 'Write units', 'Read units']
   const rows = lives.map(({ channel, fields, pace, writes, reads }) => [
     channel,

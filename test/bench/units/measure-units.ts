@@ -1,7 +1,7 @@
 import type { StageSettings } from '../../../shared/stage-settings.ts'
 import { MINUTE_MS } from '../../../shared/time.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
-import { type Measured, measureFlows, PUSH_LIMIT, startMerchant } from '../measure-flows.ts'
+import { measureFlows, PUSH_LIMIT, startMerchant } from '../measure-flows.ts'
 import { type Detail, unitsIn } from '../meter-table.ts'
 import { livesTable, type MeasuredLives } from './measure-lives.ts'
 
@@ -40,13 +40,10 @@ const UNPAID: readonly (readonly [string, Channel])[] = [
   ['push', OVO],
 ]
 
-export type MeasuredUnits = {
-  readonly flows: readonly FlowUnits[]
-  /** The flows of which the costs are made. */
-  readonly costly: Measured
-}
+export type MeasuredUnits = Awaited<ReturnType<typeof measureUnits>>
 
-export async function measureUnits(): Promise<MeasuredUnits> {
+export async function measureUnits() {
+  // The flows of which the costs are made.
   const costly = await measureFlows()
   const { paid, abandoned } = costly
   const flows: FlowUnits[] = paid.flows.map(({ name: flow, detail }) => ({ flow, detail }))
@@ -151,7 +148,7 @@ async function unpaid(
   return [made, { ...ended, detail }]
 }
 
-export function sumOf(flows: readonly FlowUnits[], sort: string): number {
+export function sumOf(flows: readonly FlowUnits[], sort: string) {
   return flows.reduce((all, { detail }) => all + unitsIn(detail, sort), 0)
 }
 
@@ -169,16 +166,12 @@ export const PAID = [
  * Each payment from its create to its end; a paid payment by its channel, fields and pace; and each
  * flow. `detailed`: also the flows of unpaid payments, and what each flow uses by item and index.
  */
-export function unitsReport(
-  flows: readonly FlowUnits[],
-  paid: MeasuredLives,
-  detailed = false,
-): string {
+export function unitsReport(flows: readonly FlowUnits[], paid: MeasuredLives, detailed = false) {
   const [payments, ...others] = unitTables(flows, detailed)
   return [payments, livesTable(paid), ...others].join('\n\n')
 }
 
-export function unitTables(flows: readonly FlowUnits[], detailed = false): readonly string[] {
+export function unitTables(flows: readonly FlowUnits[], detailed = false) {
   const lives = Map.groupBy(flows, ({ flow }) => {
     const [ofUnpaid] = /^unpaid [^:]+/.exec(flow) ?? []
     return PAID.includes(flow)

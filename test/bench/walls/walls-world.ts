@@ -87,7 +87,7 @@ async function startWallsWorld(callsPerMinute: number) {
 
 type WallsWorld = Awaited<ReturnType<typeof startWallsWorld>>
 
-function statusesIn({ table }: WallsWorld['world']): readonly unknown[] {
+function statusesIn({ table }: WallsWorld['world']) {
   return table.items('PAYMENT#').flatMap(({ sk, status }) => (sk === 'PAYMENT' ? [status] : []))
 }
 

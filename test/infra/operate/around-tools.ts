@@ -1,5 +1,5 @@
 import type { GetItemCommandOutput } from '@aws-sdk/client-dynamodb'
-import { type AwsStub, mockClient } from 'aws-sdk-client-mock'
+import { mockClient } from 'aws-sdk-client-mock'
 import { afterAll, beforeEach, vi } from 'vitest'
 
 type AnyAnswer = Pick<GetItemCommandOutput, '$metadata'>
@@ -7,7 +7,7 @@ type AnyAnswer = Pick<GetItemCommandOutput, '$metadata'>
 /** Each test sets its answers again. */
 export function mockOf<Input extends object, Output extends AnyAnswer, Configuration>(
   client: Parameters<typeof mockClient<Input, Output, Configuration>>[0],
-): AwsStub<Input, Output, Configuration> {
+) {
   const mock = mockClient(client)
   beforeEach(() => void mock.reset())
   afterAll(() => mock.restore())

@@ -190,7 +190,7 @@ function deployedAws(template: StackTemplate, stage: string, ApiUrl: string) {
 /**
  * A line for each finding that is not `ok`, such as `wrong routes: no answer`, without its remedy.
  */
-export function notOk(findings: readonly Finding[]): readonly string[] {
+export function notOk(findings: readonly Finding[]) {
   return findings.flatMap(({ what, state, detail }) =>
     state === 'ok' ? [] : [`${state} ${what}: ${detail}`],
   )

@@ -5,16 +5,14 @@ import { API, type Checker, type Type } from 'typescript/unstable/sync'
 import { attributeName } from '../../../shared/table/attributes.ts'
 import { PROJECT_ROOT, sourcesIn } from '../../support/source-file.ts'
 
-/** The attributes of each update in one declaration, in the order of the code. */
-type UpdatesOf = ReadonlyMap<string, readonly (readonly string[])[]>
-
 export const UPDATES = ['update', 'updateFields']
 
 /**
- * What the updates of the project change or compare, by `file: declaration`. The compiler knows it:
- * the type of a step names its fields. Throws for a step whose type names none, or any.
+ * What the updates of the project change or compare, by `file: declaration`, in the order of the
+ * code. The compiler knows it: the type of a step names its fields. Throws for a step whose type
+ * names none, or any.
  */
-export function fieldsOfUpdates(): UpdatesOf {
+export function fieldsOfUpdates() {
   const files = sourcesIn('shared').filter(
     ({ path, text }) => !path.startsWith('shared/table/') && /\bupdate(Fields)?\(/.test(text),
   )

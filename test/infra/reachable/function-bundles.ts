@@ -7,7 +7,7 @@ import { PROJECT_ROOT } from '../../support/source-file.ts'
  * The code that each function can run: its bundle without packages and without the wiring of real
  * dependencies, after dead code is removed.
  */
-export async function functionBundles(): Promise<ReadonlyMap<string, string>> {
+export async function functionBundles() {
   const { outputFiles } = await build({
     absWorkingDir: PROJECT_ROOT,
     entryPoints: MANIFEST.map(({ entry }) => entry),

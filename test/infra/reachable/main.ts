@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readOptions, runCommand } from '../../../infra/local/terminal/command-line.ts'
+import { readOptions, runProgram } from '../../../infra/local/terminal/command-line.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { fieldsOfUpdates } from './fields-of-updates.ts'
 import { functionBundles } from './function-bundles.ts'
@@ -19,7 +19,7 @@ Reads which attributes the updates of each function change or compare, and print
   --help, -h   this text
 Exit code: 0 done, 2 wrong arguments.`
 
-process.exitCode = await runCommand(HELP, process.argv.slice(2), async (argv) => {
+await runProgram(HELP, async (argv) => {
   const { write } = readOptions(argv, { write: { type: 'boolean' } } as const)
   const table = await tableText()
   const path = join(PROJECT_ROOT, FILE)

@@ -85,11 +85,7 @@ function throughAccessPoint(bundle: Bundle, name: string, accessPoint: AccessPoi
   return calls.map((call) => accessBy(bundle, call, accessPoint))
 }
 
-function accessBy(
-  bundle: Bundle,
-  call: ESTree.CallExpression,
-  accessPoint: AccessPoint,
-): TableAccess {
+function accessBy(bundle: Bundle, call: ESTree.CallExpression, accessPoint: AccessPoint) {
   if (bundle.isOfTable(call)) return {}
   try {
     return accessPoint(bundle, call.arguments)
@@ -264,7 +260,7 @@ function bySteps(): TableAccess {
 }
 
 /** `{index, kind}`: keys from the index, items from the table. */
-function byList(bundle: Bundle, [, options]: readonly Node[]): TableAccess {
+function byList(bundle: Bundle, [, options]: readonly Node[]) {
   return allAccess(
     ...shapesOf(bundle, options).map((shape) => ({
       BatchGetItem: [literal(shape.get('kind'), isPartition)],

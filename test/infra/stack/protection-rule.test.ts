@@ -5,7 +5,7 @@ import { READY_PRODUCTION } from '../../support/stage-options.ts'
 type Pattern = Readonly<Record<string, unknown>>
 
 /** Whether the rule's pattern fits `detail` of an event of CloudTrail, as EventBridge matches. */
-function isTold(detail: Pattern): boolean {
+function isTold(detail: Pattern) {
   const rule = synthesised('prod')
     .all('AWS::Events::Rule')
     .find(({ Name }) => Name === 'gateway-prod-protection')

@@ -30,7 +30,7 @@ export function roleOf(stage: Stage, name: string) {
  * Every permission of a function: `action on resource`, with `of` the leading keys and `via` the
  * service.
  */
-export function permissionsOf(stage: Stage, name: string): readonly string[] {
+export function permissionsOf(stage: Stage, name: string) {
   return (roleOf(stage, name)?.Policies ?? [])
     .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
     .flatMap(({ Effect, Action, Resource, Condition: condition }) => {

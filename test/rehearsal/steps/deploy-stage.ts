@@ -7,7 +7,7 @@ import { REGION } from '../emulator.ts'
 import { expect, type Rehearsal, STACK, STAGE } from '../rehearsal.ts'
 
 /** From an empty account to a stage that can take payments: docs/operations.md, section 1. */
-export async function deployStage(rehearsal: Rehearsal): Promise<string> {
+export async function deployStage(rehearsal: Rehearsal) {
   const { npm, step } = rehearsal
   const init = () => initOnce(rehearsal)
   await step('npm run deploy -- --check misses the bootstrap alone', async () => {
@@ -79,7 +79,7 @@ async function hasAllOfProd() {
 }
 
 /** Fills the provider's secrets and sets its callback URL, which no deployment can do. */
-export async function connectProvider({ world }: Rehearsal, region: string): Promise<string> {
+export async function connectProvider({ world }: Rehearsal, region: string) {
   const { keys, token } = world.dashboard
   await putSecrets(region, keys[0] ?? '', [token])
   const stack = await describeStack(awsClients(region).cloudFormation, STACK)

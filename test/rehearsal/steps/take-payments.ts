@@ -1,19 +1,10 @@
 import * as v from 'valibot'
-import {
-  DeliveriesSchema,
-  type Merchant,
-  type Payment,
-  PaymentSchema,
-  requestOf,
-} from '../merchant.ts'
+import { DeliveriesSchema, type Merchant, PaymentSchema, requestOf } from '../merchant.ts'
 import { call, expect, OPERATOR, type Rehearsal } from '../rehearsal.ts'
 
-export type TakenPayments = Readonly<Record<'paid' | 'cancelled' | 'unpaid', Payment>>
+export type TakenPayments = Awaited<ReturnType<typeof takePayments>>
 
-export async function takePayments(
-  rehearsal: Rehearsal,
-  merchant: Merchant,
-): Promise<TakenPayments> {
+export async function takePayments(rehearsal: Rehearsal, merchant: Merchant) {
   const { step, world, eventually } = rehearsal
   const created = await step('a payment is created, and its key replayed', async () => {
     const first = await merchant.create('order-1')

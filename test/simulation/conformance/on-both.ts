@@ -32,7 +32,7 @@ export type Answer =
     }
   | undefined
 
-export async function onBoth(sequence: readonly Asked[]): Promise<readonly Answer[]> {
+export async function onBoth(sequence: readonly Asked[]) {
   const { model, local } = bothTables()
   const answers: Answer[] = []
   for (const asked of sequence) {
@@ -57,7 +57,7 @@ export function bothTables() {
   return opened
 }
 
-export async function ask(table: TableRequests, asked: Asked): Promise<Answer> {
+export async function ask(table: TableRequests, asked: Asked) {
   try {
     const answer = (await send(table, asked)) as Answer
     if (asked.kind !== 'batch' || !answer?.items) return answer
@@ -118,7 +118,7 @@ export function aKey(): Key {
   return { pk: `conformance-${randomUUID()}`, sk: 'ITEM' }
 }
 
-export async function queryOnBoth(input: QueryInput): Promise<readonly Answer[]> {
+export async function queryOnBoth(input: QueryInput) {
   const answers = [...(await onBoth([query(input)]))]
   for (let cursor = answers[0]?.cursor; cursor; cursor = answers.at(-1)?.cursor) {
     answers.push(...(await onBoth([query({ ...input, cursor })])))

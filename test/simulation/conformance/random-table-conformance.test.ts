@@ -38,7 +38,7 @@ import {
 /** Four items in two partitions. `inCorner` replaces `@` by a name that only one sequence has. */
 const KEYS: readonly Key[] = ['A', 'B#1', 'B#2', 'A'].map((sk, at) => ({ pk: `@${at % 2}`, sk }))
 
-function inCorner<Value>(corner: string, value: Value): Value {
+function inCorner<Value>(corner: string, value: Value) {
   return withNames(corner, value) as Value
 }
 
@@ -233,7 +233,7 @@ function unconditional(asked: Asked): Asked {
       }
 }
 
-async function compare(asked: Asked): Promise<Answer> {
+async function compare(asked: Asked) {
   const { model, local } = bothTables()
   const [expected, answer] = [await ask(local, asked), await ask(model, asked)]
   // A transaction may have both a refused condition and an update that does not fit its item. AWS

@@ -4,7 +4,6 @@ import { createAs, http } from '../scenes/http.ts'
 import { type Faults, NO_FAULTS } from '../world/faults.ts'
 import { type InvokeOptions, invoke, request } from '../world/lambda.ts'
 import { sqsEvent } from '../world/sim-queue.ts'
-import type { Tenant } from '../world/tenants.ts'
 import { CALLBACK_TOKEN, runUntil, waitFor } from '../world/world.ts'
 
 /** Brings the world to just before a flow, without faults, and stops what would start it. */
@@ -59,7 +58,7 @@ const QRIS = JSON.stringify({
   expires_in_seconds: 600,
 })
 
-export function tenantOf({ tenants: [, tenant] }: Play): Tenant {
+export function tenantOf({ tenants: [, tenant] }: Play) {
   if (!tenant) throw new Error('the play has no second tenant')
   return tenant
 }
@@ -79,7 +78,7 @@ const VA = JSON.stringify({
   currency: 'IDR',
 })
 
-export async function createPayment(play: Play, body = VA, key?: string): Promise<string> {
+export async function createPayment(play: Play, body = VA, key?: string) {
   stopTriggers(play)
   const reply = await runUntil(play.world, create(play, body, {}, key))
   if (reply?.status !== 201) throw new Error(`the create failed: ${reply?.text ?? 'no answer'}`)
@@ -97,7 +96,7 @@ export function upstreamOf({ world }: Play, paymentId: string) {
 }
 
 /** The provider's callback does not get through. */
-export async function payUpstream(play: Play, amount?: number, key?: string): Promise<string> {
+export async function payUpstream(play: Play, amount?: number, key?: string) {
   const id = await createPayment(play, VA, key)
   const { payment_request_id: requestId } = upstreamOf(play, id)
   play.world.provider.simulatePayment(requestId, amount === undefined ? {} : { amount })
@@ -116,7 +115,7 @@ export function callback(play: Play, paymentId: unknown, options: InvokeOptions 
   return request(play.world, 'receive-provider-callback', { headers, body }, options)
 }
 
-export async function creditPayment(play: Play, key?: string): Promise<string> {
+export async function creditPayment(play: Play, key?: string) {
   const id = await payUpstream(play, undefined, key)
   await runUntil(play.world, callback(play, id))
   return id

@@ -13,7 +13,7 @@ const AGED_MS = 125 * DAY_MS
 const SENT_AGAIN_MS = 40 * DAY_MS
 
 /** Few histories get these months, which are mostly schedules without work. */
-export function isAged(seed: number): boolean {
+export function isAged(seed: number) {
   return seed % 25 === 12
 }
 
@@ -21,7 +21,7 @@ export function isAged(seed: number): boolean {
  * Months after everything rests, all webhooks have expired. `watch-rows.ts` checks that nothing
  * else has.
  */
-export async function agedProblems(play: Play): Promise<readonly string[]> {
+export async function agedProblems(play: Play) {
   const { world, tenants } = play
   await world.scheduler.runFor(SENT_AGAIN_MS)
   for (const { clientId } of tenants) {
@@ -92,7 +92,7 @@ function captured(world: World) {
   return new Map(known.map(({ id, amount }) => [id, amount]))
 }
 
-export async function booksProblems({ world, tenants }: Play): Promise<readonly string[]> {
+export async function booksProblems({ world, tenants }: Play) {
   const problems = [...houseProblems(world.table.items())]
   await explainConflictingRows(world)
   const whole = [
@@ -142,7 +142,7 @@ function houseProblems(items: readonly RawItem[]) {
 }
 
 /** The void of one of two rows that may be of the same money undoes nothing. */
-function hasStandingRow({ provider }: World, captureId: string): boolean {
+function hasStandingRow({ provider }: World, captureId: string) {
   const rows = provider
     .transactionRecords()
     .map(({ row }) => row)

@@ -134,7 +134,7 @@ export type NewCreate = ReturnType<typeof newCreate>
  * When the last push of a payment may end: a minute from its claim, from the end of its call, or
  * from its lease.
  */
-export function pushEndsMs({ row }: NewCreate): readonly number[] {
+export function pushEndsMs({ row }: NewCreate) {
   const attempts = row()['provider_attempts'] as
     | readonly { startedAt: string; endedAt?: string }[]
     | undefined

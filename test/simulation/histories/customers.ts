@@ -8,7 +8,7 @@ import { count } from '../world/tally.ts'
 import { hasFault, trace, type World } from '../world/world.ts'
 import type { Play } from './play.ts'
 
-export function wrongAmount({ prng }: World, amount: number): number {
+export function wrongAmount({ prng }: World, amount: number) {
   return amount > 1 && prng.chance(0.5) ? amount - 1 : amount + 1
 }
 
@@ -41,7 +41,7 @@ function openRequests({ world }: Play) {
 }
 
 /** False if the provider refused the action. */
-export function customerPays({ world }: Play, act: () => unknown): boolean {
+export function customerPays({ world }: Play, act: () => unknown) {
   try {
     act()
     count(world.tally, 'customer paid')

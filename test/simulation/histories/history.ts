@@ -72,7 +72,7 @@ const HOUR_MS = 3_600_000
 /** After the faults stop, all work must end within this simulated time. */
 const REST_MS = 8 * 24 * HOUR_MS
 
-export async function rest(play: Play): Promise<readonly string[]> {
+export async function rest(play: Play) {
   const { world, tenants } = play
   world.faults = NO_FAULTS
   world.provider.clearFaults()

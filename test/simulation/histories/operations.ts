@@ -70,7 +70,7 @@ const WEIGHTED = OPERATIONS.flatMap(([weight, operation]) =>
   Array.from({ length: weight }, () => operation),
 )
 
-export function drawOperation({ prng }: World): Operation {
+export function drawOperation({ prng }: World) {
   return prng.pick(WEIGHTED)
 }
 

@@ -15,7 +15,7 @@ export const FOUND_MS = 3 * DAY_MS
  * back from a credited payment is that payment's, however its row names it. Holds three days after
  * the last fault.
  */
-export function rowProblems(world: World): readonly string[] {
+export function rowProblems(world: World) {
   const books = booksOf(world.table.items())
   const entries = [
     ...books.houseEntries.map((entry) => [

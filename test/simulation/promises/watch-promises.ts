@@ -16,7 +16,7 @@ import { CALLBACK_TOKEN, type World } from '../world/world.ts'
 import { watchClosing, watchOrphans, watchPushes } from './watch-requests.ts'
 
 /** Returns a check of the promises that hold at rest. */
-export function watchPromises(world: World): () => readonly string[] {
+export function watchPromises(world: World) {
   watchClosing(world)
   watchAcknowledged(world)
   const atRest = [watchSettling(world), watchFees(world), watchOrphans(world), watchPushes(world)]
@@ -77,7 +77,7 @@ const RECORDING_MS = 5 * MINUTE_MS
  * Checked when a settlement is recorded: its payments are a day old, its end has passed, its net is
  * above the floor, and its account is one that the client had after the entries were read.
  */
-function watchSettling(world: World): () => readonly string[] {
+function watchSettling(world: World) {
   const succeededMs = new Map<string, number>()
   const { since } = watchStates(world, / CLIENT$/, 'client_id')
 

@@ -68,7 +68,7 @@ type Created = {
 /**
  * A worker that knows of an unneeded request cancels it, or the payment notes that it may exist.
  */
-export function watchOrphans(world: World): () => readonly string[] {
+export function watchOrphans(world: World) {
   /** Requests that a process must cancel before it ends, unless their payment shows them. */
   const known = new Map<Process, Created[]>()
   const troubled = new WeakSet<Process>()
@@ -182,7 +182,7 @@ const PUSHED = 'OVO'
 const SHOWN_MS = 3 * 60_000
 
 /** At rest: no push began while the last one could still be answered, or after it was paid. */
-export function watchPushes(world: World): () => readonly string[] {
+export function watchPushes(world: World) {
   watchLeases(world)
   return () => {
     const shown = world.provider.capturedPayments().filter(({ id }) => !world.unshownRows.has(id))

@@ -97,6 +97,6 @@ export async function createAs(
   return reply
 }
 
-export function tenantOf({ tenants }: Scene, clientId: unknown): Tenant | undefined {
+export function tenantOf({ tenants }: Scene, clientId: unknown) {
   return tenants.find((tenant) => tenant.clientId === clientId)
 }

@@ -38,7 +38,7 @@ const SILENT_MS = 7.3 * DAY_SECONDS * 1_000
 type Paid = Pick<PaymentRequest, 'payment_request_id' | 'reference_id'>
 
 /** Only a request that the gateway asks about may have no row. */
-export function payWithRowFaults(world: World, paid: Paid, pay: () => boolean): boolean {
+export function payWithRowFaults(world: World, paid: Paid, pay: () => boolean) {
   const { scenePrng, provider, faults } = world
   // A history has few payments, so the faults must be frequent.
   const chanceOf = (name: keyof typeof faults) =>

@@ -64,7 +64,7 @@ function isCommit(refused: Refused) {
   return refused.step.key.sk === 'PAYMENT' && itemOf(refused)['status'] === 'pending'
 }
 
-function itemOf({ step }: Refused): Readonly<Record<string, unknown>> {
+function itemOf({ step }: Refused) {
   return step.kind === 'put' ? wholeRow(step.item) : {}
 }
 

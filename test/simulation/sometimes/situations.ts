@@ -115,8 +115,8 @@ const OF_SUSPENSE: Situations<Write> = {
 }
 
 const OF_DELIVERIES: Situations<Write> = {
-  'a delivery succeeds': [25, changesDelivery('scheduled', 'succeeded')],
-  'the eighth attempt fails': [25, changesDelivery('scheduled', 'abandoned')],
+  'a delivery succeeds': [25, endsDelivery('succeeded')],
+  'the eighth attempt fails': [25, endsDelivery('abandoned')],
   'an operator redelivers': [25, (write) => isRound(write) && write.worker?.name === 'redeliver'],
   'an overdue message is sent again': [
     25,
@@ -168,7 +168,7 @@ export const SITUATIONS: ReadonlyMap<string, Within> = new Map([
     .map(([name, [within]]) => [`sometimes: ${name}`, within] as const),
 ])
 
-export function missingSituations(tally: Tally, histories: number): readonly string[] {
+export function missingSituations(tally: Tally, histories: number) {
   return [...SITUATIONS]
     .filter(([name, within]) => within <= histories && !tally.has(name))
     .map(([name]) => name)
@@ -255,9 +255,9 @@ function isMoneyFor(status: string) {
     paymentRow(world, after['payment_id'])?.['status'] === status
 }
 
-function changesDelivery(was: string, is: string) {
+function endsDelivery(is: string) {
   return ({ before, after, isNew }: Write) =>
-    !isNew && deliveryStatus(before) === was && deliveryStatus(after) === is
+    !isNew && deliveryStatus(before) === 'scheduled' && deliveryStatus(after) === is
 }
 
 function isRound({ before, after, isNew }: Write) {

@@ -1,7 +1,7 @@
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { type Partition, pkPrefix } from '../../../shared/table/keys.ts'
-import { exists, put, remove, type Step, updateFields } from '../../../shared/table/step.ts'
+import { exists, put, remove, updateFields } from '../../../shared/table/step.ts'
 import type { Prng } from '../world/prng.ts'
 import type { World } from '../world/world.ts'
 
@@ -11,7 +11,7 @@ export function drawWrite(
   prng: Prng,
   { updates }: FunctionSpec,
   { action, kind }: Grant,
-): Step | undefined {
+) {
   const rows = table.items(pkPrefix(kind))
   if (rows.length === 0) return undefined
   const row = prng.pick(rows)

@@ -1,7 +1,7 @@
 import { MANIFEST } from '../../../functions/manifest.ts'
 import {
   readOptions,
-  runCommand,
+  runProgram,
   UsageError,
   wholeNumber,
 } from '../../../infra/local/terminal/command-line.ts'
@@ -18,7 +18,7 @@ In each history one function writes whatever its role allows. Fails if money of 
   --help, -h       this text
 Exit code: 0 no money went to another client, 1 some did, 2 wrong arguments.`
 
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+await runProgram(USAGE, async (argv) => {
   const {
     seeds,
     function: name,

@@ -9,7 +9,7 @@ import type { World } from '../world/world.ts'
 export function misdirected(
   world: Pick<World, 'table' | 'provider'>,
   clients: ReadonlyMap<string, string>,
-): readonly string[] {
+) {
   const paymentOfRow = new Map(
     world.provider.transactionRecords().map(({ id, row }) => [id, row.reference_id.slice(0, 36)]),
   )

@@ -4,7 +4,7 @@ import { AccessDenied, grantedDeps } from '../../../infra/local/functions/grante
 import { type ClientId, paymentIdFor, slotOf } from '../../../shared/ids.ts'
 import { pkPrefix, shardKey } from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
-import { exists, put, type Step, updateFields } from '../../../shared/table/step.ts'
+import { exists, put, updateFields } from '../../../shared/table/step.ts'
 import { amount, isOpen, text } from '../../support/recount/books.ts'
 import { create } from '../histories/creates.ts'
 import { pay } from '../histories/customers.ts'
@@ -66,7 +66,7 @@ export async function runTraitor({ seed, spec, audited = false }: TraitorOptions
 }
 
 /** What merchants and the provider can reach: a stranger takes these functions over first. */
-export function facesStrangers(spec: FunctionSpec): boolean {
+export function facesStrangers(spec: FunctionSpec) {
   const { trigger } = spec
   return isHttp(spec) || (trigger.kind === 'queue' && trigger.queue === 'webhooks')
 }
@@ -134,11 +134,7 @@ function watchPayments(world: World, traitor: Process) {
  * both shards and events. Under its own id, or under a new id that fits the other client. Empty if
  * the role may not write them.
  */
-function movePayment(
-  world: Pick<World, 'table'>,
-  prng: Prng,
-  { table, updates }: FunctionSpec,
-): readonly Step[] {
+function movePayment(world: Pick<World, 'table'>, prng: Prng, { table, updates }: FunctionSpec) {
   const mayMove = table.PutItem?.includes('PAYMENT') && updates.LEDGER?.includes('credited_minor')
   const payments = rowsOf(world, 'PAYMENT', { status: 'succeeded' }).filter(isOpen)
   if (!mayMove || payments.length === 0) return []

@@ -91,7 +91,7 @@ export function refusalProblems(
   asked: readonly Asked[],
   { atMs, name }: Asked,
   reply: HttpReply | undefined,
-): readonly string[] {
+) {
   if (reply?.status !== 429) return []
   // The SDK may repeat a count whose answer was lost. A counter has no token, so the request then
   // counts twice.

@@ -46,12 +46,7 @@ const SHOWN = {
 
 type Kind = keyof typeof SHOWN
 
-export function differences(
-  kind: Kind,
-  shown: Shown | undefined,
-  stored: RawItem,
-  how = '',
-): readonly string[] {
+export function differences(kind: Kind, shown: Shown | undefined, stored: RawItem, how = '') {
   return different(`${how}${kind} ${idOf(kind, stored)}`, shown, SHOWN[kind](stored))
 }
 
@@ -72,11 +67,7 @@ function idOf(kind: Kind, item: RawItem) {
   return String(SHOWN[kind](item).id)
 }
 
-export async function readBackProblems(
-  items: readonly RawItem[],
-  { clientId }: Tenant,
-  ask: Ask,
-): Promise<readonly string[]> {
+export async function readBackProblems(items: readonly RawItem[], { clientId }: Tenant, ask: Ask) {
   const own = ownBooks(items, clientId)
   return [
     ...(await listProblems(ask, 'payment', own.payments)),

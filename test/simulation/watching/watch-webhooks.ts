@@ -181,7 +181,7 @@ type AlertSent = { readonly message: string; readonly atMs: number; readonly sta
  * At rest one alert names each abandonment. Two alerts may name it if the first could not be noted
  * on its row, as after a crash, and if they went out at the same time.
  */
-export function watchAlerts(world: World): () => readonly string[] {
+export function watchAlerts(world: World) {
   const abandoned: AtTime[] = []
   const noted: AtTime[] = []
   const sent: AlertSent[] = []

@@ -43,7 +43,7 @@ export function takeEnvironment(
   loaded: HostedHandler,
   process: Process,
   { cold }: { readonly cold: boolean },
-): Environment {
+) {
   const idle = cold || hasFault(world, 'environmentLost') ? undefined : idleOf(world, loaded).pop()
   if (!idle) return start(world, loaded, process)
   count(world.tally, 'started warm')
@@ -58,14 +58,14 @@ export function takeEnvironment(
 
 const IDLE = new WeakMap<World, Map<HostedHandler, Environment[]>>()
 
-function idleOf(world: World, loaded: HostedHandler): Environment[] {
+function idleOf(world: World, loaded: HostedHandler) {
   const ofWorld = IDLE.get(world) ?? new Map<HostedHandler, Environment[]>()
   const idle = ofWorld.get(loaded) ?? []
   IDLE.set(world, ofWorld.set(loaded, idle))
   return idle
 }
 
-function start(world: World, loaded: HostedHandler, process: Process): Environment {
+function start(world: World, loaded: HostedHandler, process: Process) {
   const { spec, withDeps } = loaded
   const environment: Environment = {
     loaded,
@@ -87,7 +87,7 @@ function start(world: World, loaded: HostedHandler, process: Process): Environme
  * Freezes the environment after an invocation, until the next one or longer. A killed environment
  * never returns.
  */
-export function putBack(world: World, environment: Environment, asideMs = 0): void {
+export function putBack(world: World, environment: Environment, asideMs = 0) {
   environment.process.freeze()
   environment.frozenAtMs = world.scheduler.nowMs()
   const wait = () => {

@@ -96,12 +96,12 @@ export const NO_FAULTS = each(() => 0)
  * Swarm testing: each history draws its faults and their rates, because many faults at once hide
  * each other.
  */
-export function drawFaults(prng: Prng): Faults {
+export function drawFaults(prng: Prng) {
   const share = prng.next()
   return each((worst) => (prng.chance(share) ? worst * prng.next() : 0))
 }
 
-function each(draw: (worst: number) => number): Faults {
+function each(draw: (worst: number) => number) {
   return Object.fromEntries(
     Object.entries(WORST).map(([name, worst]) => [name, draw(worst)]),
   ) as Faults

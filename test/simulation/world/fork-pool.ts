@@ -10,7 +10,7 @@ export async function runForked<T extends Serializable>(
   jobs: number,
   onResult: (result: unknown) => void,
   onLost: (task: T, reason: string) => void,
-): Promise<void> {
+) {
   const waiting = [...tasks]
   const stop = new AbortController()
 

@@ -110,7 +110,7 @@ function answerEarly(
   { loaded, timeoutMs }: Environment,
   { freeze }: InvokeOptions,
   answer: () => void,
-): () => void {
+) {
   if (freeze) return world.scheduler.after(freeze.afterMs, answer)
   const answersHttp = loaded.spec.trigger.kind === 'http'
   if (!answersHttp || !hasFault(world, 'answeredEarly')) return () => undefined
@@ -128,7 +128,7 @@ export async function operate(
   action: string,
   payload: object,
   { isFalse = false, ...options }: InvokeOptions & { readonly isFalse?: boolean } = {},
-): Promise<AdminAnswer | undefined> {
+) {
   const act = async (name: string, input: object) => {
     const invocation = await invoke(world, name, { operator: 'sim', ...input }, options)
     return invocation.kind === 'done' ? (invocation.result as AdminAnswer) : undefined
@@ -185,7 +185,7 @@ export function requestAs(
   functionName: string,
   { headers, ...asked }: HttpRequest = {},
   options: InvokeOptions = {},
-): Promise<HttpReply | undefined> {
+) {
   return request(
     world,
     functionName,
@@ -194,7 +194,7 @@ export function requestAs(
   )
 }
 
-export function connectCallbacks(world: World): void {
+export function connectCallbacks(world: World) {
   world.sendCallback = async (body, headers) => {
     if (hasFault(world, 'callbackLost')) throw new Error('the callback was lost')
     const delayMs =

@@ -131,6 +131,6 @@ export function startProcess(
   }
 }
 
-function never<T>(): Promise<T> {
+function never<T>() {
   return new Promise<T>(() => undefined)
 }

@@ -15,7 +15,7 @@ const REQUESTS = '/v3/payment_requests'
 const PAYMENTS = '/v3/payments/'
 
 export function providerNetwork(world: World, process: () => Process) {
-  return async (asked: HttpCall): Promise<HttpOutcome> => {
+  return async (asked: HttpCall) => {
     const { method, url, headers, body, timeoutMs } = asked
     const label = `provider ${method} ${url.pathname.replace(/\/(pr|py|txn)[-_][^/]+/, '/{id}')}`
     const drawnMs = hasFault(world, 'providerSlow')
@@ -83,7 +83,7 @@ function textIn(json: unknown, field: string) {
   return String(Object(json)[field])
 }
 
-export function cancelledRequest(method: string, path: string): string | undefined {
+export function cancelledRequest(method: string, path: string) {
   return method === 'POST' ? /^\/v3\/payment_requests\/([^/]+)\/cancel$/.exec(path)?.[1] : undefined
 }
 
@@ -110,7 +110,7 @@ function notePause(world: World, { method, url }: HttpCall, outcome: HttpOutcome
   world.createsPausedUntilMs = Math.max(world.createsPausedUntilMs, untilMs)
 }
 
-function limited(resetMs: number): Answered {
+function limited(resetMs: number) {
   const answer = answered(429, { error_code: 'RATE_LIMIT_EXCEEDED' })
   return resetMs < MINUTE_MS ? { ...answer, rateLimit: { remaining: 0, resetMs } } : answer
 }
@@ -163,7 +163,7 @@ function withheldAnswer(
  * A list may lack the newest rows. The provider does not document its longest page, and shortens a
  * larger one.
  */
-function shownQuery(world: World, { pathname, searchParams }: URL): URLSearchParams {
+function shownQuery(world: World, { pathname, searchParams }: URL) {
   const query = new URLSearchParams(searchParams)
   if (pathname !== '/transactions') return query
   query.set(
@@ -181,7 +181,7 @@ function shownQuery(world: World, { pathname, searchParams }: URL): URLSearchPar
 }
 
 /** A read may come from a replica that lacks the changes of the last minute. */
-function perhapsStale(world: World, { method, url }: HttpCall, fresh: Answered): Answered {
+function perhapsStale(world: World, { method, url }: HttpCall, fresh: Answered) {
   if (method === 'POST' && url.pathname === REQUESTS && fresh.status === 201) {
     world.formerRequests.set(`${REQUESTS}/${textIn(fresh.json, 'payment_request_id')}`, fresh.json)
   }

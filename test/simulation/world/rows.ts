@@ -22,41 +22,38 @@ export function rowsOf(
 }
 
 /** A delivery of an event, or a test delivery. */
-export function deliveryRow({ table }: WithTable, id: unknown): StoredItem | undefined {
+export function deliveryRow({ table }: WithTable, id: unknown) {
   const keys = ['DELIVERY', 'TEST'].map((kind) => ({ pk: `${kind}#${String(id)}`, sk: 'DELIVERY' }))
   const row = keys.map((key) => table.item(key)).find((item) => item !== undefined)
   return row && wholeRow(row)
 }
 export const suspenseRow = rowOf('SUSPENSE')
 
-export function clientRow(world: WithTable, id: unknown): StoredItem {
+export function clientRow(world: WithTable, id: unknown) {
   return rowOf('CLIENT')(world, id) ?? {}
 }
 
 function rowOf(kind: string) {
-  return ({ table }: WithTable, id: unknown): StoredItem | undefined => {
+  return ({ table }: WithTable, id: unknown) => {
     const row = table.item({ pk: `${kind}#${String(id)}`, sk: kind })
     return row && wholeRow(row)
   }
 }
 
-export function windowRow({ table }: WithTable, clientId: unknown): StoredItem {
+export function windowRow({ table }: WithTable, clientId: unknown) {
   return table.item({ pk: `LEDGER#${String(clientId)}`, sk: 'WINDOW' }) ?? {}
 }
 
 export const paymentRow = rowOf('PAYMENT')
 
-export function paymentOfReference(
-  world: WithTable,
-  reference: string | undefined,
-): StoredItem | undefined {
+export function paymentOfReference(world: WithTable, reference: string | undefined) {
   return paymentRow(world, reference?.slice(0, 36))
 }
 
 export function onCancel(
   world: World,
   listen: (requestId: string, payment: StoredItem | undefined) => void,
-): void {
+) {
   void world.onAsked.push((_, method, path) => {
     const id = cancelledRequest(method, path)
     if (id !== undefined)
@@ -65,7 +62,7 @@ export function onCancel(
 }
 
 /** A delivery has its status in `status`, which an index lists, or in `state`. */
-export function deliveryStatus(row: StoredItem = {}): string {
+export function deliveryStatus(row: StoredItem = {}) {
   return text(row, 'status') || text(row, 'state')
 }
 
@@ -74,7 +71,7 @@ export function entriesOf({ table }: WithTable, clientId: unknown): readonly Raw
 }
 
 /** Undefined before a settlement contains the payment's own entry. */
-export function settlementOf(world: WithTable, payment: RawItem): RawItem | undefined {
+export function settlementOf(world: WithTable, payment: RawItem) {
   const postedAt = text(payment, 'posted_at')
   if (postedAt === '') return undefined
   const aDayOld = new Date(Date.parse(text(payment, 'paid_at')) + DAY_MS).toISOString()

@@ -23,25 +23,25 @@ export type Rules = Readonly<Record<string, (write: Write) => boolean>>
 export const APART_MS = 20_000
 export const DAY_MS = 86_400_000
 
-export function ms(item: RawItem | undefined, attribute: string): number {
+export function ms(item: RawItem | undefined, attribute: string) {
   return Date.parse(String(item?.[attribute]))
 }
 
 type Change = Pick<Write, 'before' | 'after'>
 
-export function isChanged({ before, after }: Change, attribute: string): boolean {
+export function isChanged({ before, after }: Change, attribute: string) {
   return JSON.stringify(before[attribute]) !== JSON.stringify(after[attribute])
 }
 
-export function isRewritten(change: Change, attribute: string): boolean {
+export function isRewritten(change: Change, attribute: string) {
   return change.before[attribute] !== undefined && isChanged(change, attribute)
 }
 
-export function isGiven({ before, after }: Change, attribute: string): boolean {
+export function isGiven({ before, after }: Change, attribute: string) {
   return before[attribute] === undefined && after[attribute] !== undefined
 }
 
-export function becomes({ before, after }: Change, attribute: string, value: unknown): boolean {
+export function becomes({ before, after }: Change, attribute: string, value: unknown) {
   return before[attribute] !== value && after[attribute] === value
 }
 
@@ -71,7 +71,7 @@ export function watchStates(world: World, meant: RegExp, name: string): States {
 }
 
 /** Calls back after the whole transaction is written. */
-export function onWrite(world: World, meant: RegExp, listen: (write: Write) => void): void {
+export function onWrite(world: World, meant: RegExp, listen: (write: Write) => void) {
   void world.onWritten.push((written) => {
     const all = { world, written, worker: world.acting, nowMs: world.scheduler.nowMs() }
     for (const { key, before, after } of written) {
@@ -82,10 +82,7 @@ export function onWrite(world: World, meant: RegExp, listen: (write: Write) => v
   })
 }
 
-export function watchRules(
-  world: World,
-  rulesFor: (key: Key, write: Write) => Rules | undefined,
-): void {
+export function watchRules(world: World, rulesFor: (key: Key, write: Write) => Rules | undefined) {
   onWrite(world, /^/, (write) => {
     const { pk, sk } = write.key
     for (const [what, isBroken] of Object.entries(rulesFor(write.key, write) ?? {}))

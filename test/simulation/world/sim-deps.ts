@@ -10,11 +10,7 @@ import { count } from './tally.ts'
 import { hasFault, noteFault, queuesDownUntilMs, SIM_STAGE, trace, type World } from './world.ts'
 
 /** Each call is an await at which the process can die. */
-export function simDeps(
-  world: World,
-  process: () => Process,
-  monotonicMs = world.scheduler.nowMs,
-): Deps {
+export function simDeps(world: World, process: () => Process, monotonicMs = world.scheduler.nowMs) {
   const prng = world.prng.fork()
   const log = simLog(world, process)
   const worstMs = Math.floor(world.faults.clockSkewMs)

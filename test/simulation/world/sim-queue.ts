@@ -62,7 +62,7 @@ export function createSimQueue(options: Options) {
     return { ...message, receipt }
   }
 
-  const visible = (nowMs: number): Stored[] => {
+  const visible = (nowMs: number) => {
     const found: Stored[] = []
     for (const message of stored) {
       if (message.sentAtMs + RETENTION_MS <= nowMs) stored.delete(message)
@@ -86,7 +86,7 @@ export function createSimQueue(options: Options) {
      * Returns up to ten visible messages and hides them. Messages received too often go to the
      * dead-letter queue.
      */
-    receive: ({ max, nowMs, disorder }: Receiving): readonly ReceivedMessage[] => {
+    receive: ({ max, nowMs, disorder }: Receiving) => {
       const waiting = visible(nowMs)
       if (disorder && disorder.random() < disorder.reorder) {
         shuffle(waiting, disorder.random)

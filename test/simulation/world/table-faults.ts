@@ -8,7 +8,7 @@ import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.t
 import { attributeName } from '../../../shared/table/attributes.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import type { Step } from '../../../shared/table/step.ts'
-import type { QueryInput, QueryPage } from '../../../shared/table/table.ts'
+import type { QueryInput } from '../../../shared/table/table.ts'
 import { type Process } from './process.ts'
 import { count } from './tally.ts'
 import { actingAs, hasFault, isFaultOn, noteFault, type World } from './world.ts'
@@ -28,20 +28,17 @@ type Applied = { readonly applied: boolean }
 /** The adapter's retries, as deployed, are above these requests. */
 export function faultyRequests(world: World, process: () => Process): TableRequests {
   const { requests } = world.table
-  const send = countedCarry(
-    world.table,
-    <Answer>(name: string, run: () => Answer): Promise<Answer> => {
-      const own = process()
-      const effect = () => {
-        if (hasFault(world, 'tableThrottled')) throw new Error('throttled at every try')
-        const answer = run()
-        // Only requests of the API take points for their units.
-        if (own.name.startsWith('api-')) addUnits(world, own.name)
-        return answer
-      }
-      return own.call(`table ${name}`, actingAs(world, own, effect))
-    },
-  )
+  const send = countedCarry(world.table, <Answer>(name: string, run: () => Answer) => {
+    const own = process()
+    const effect = () => {
+      if (hasFault(world, 'tableThrottled')) throw new Error('throttled at every try')
+      const answer = run()
+      // Only requests of the API take points for their units.
+      if (own.name.startsWith('api-')) addUnits(world, own.name)
+      return answer
+    }
+    return own.call(`table ${name}`, actingAs(world, own, effect))
+  })
   const overtaken = async (steps: readonly Step[]) => {
     const own = process()
     const keys = steps.map(({ key }) => key)
@@ -70,7 +67,7 @@ export function faultyRequests(world: World, process: () => Process): TableReque
     name: 'write' | 'transact',
     steps: readonly Step[],
     run: () => Answer,
-  ): Promise<Answer> => {
+  ) => {
     await overtaken(steps)
     const sentMs = world.scheduler.nowMs()
     const once = () => {
@@ -138,11 +135,7 @@ function isThrottled(world: World, index: string) {
   return true
 }
 
-function written<Answer extends Applied>(
-  world: World,
-  steps: readonly Step[],
-  run: () => Answer,
-): Answer {
+function written<Answer extends Applied>(world: World, steps: readonly Step[], run: () => Answer) {
   if (isLeftUnanswered(world, steps)) {
     if (world.prng.chance(0.5)) run()
     noteFault(world, 'tableAnswerLost')
@@ -181,7 +174,7 @@ function batch(world: World, ...[keys, ...how]: Parameters<TableRequests['batchG
 }
 
 /** DynamoDB may end a page early because a megabyte is full. */
-function page(world: World, input: QueryInput): QueryPage {
+function page(world: World, input: QueryInput) {
   if (input.index !== undefined && isThrottled(world, input.index))
     throw new Error('the index was throttled')
   const isCut =

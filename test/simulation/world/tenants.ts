@@ -23,7 +23,7 @@ export type Tenant = {
   readonly personal: { readonly name: string; readonly email: string; readonly phone: string }
 }
 
-export function liveEndpoints({ endpoints }: Tenant): readonly SimEndpoint[] {
+export function liveEndpoints({ endpoints }: Tenant) {
   return endpoints.filter(({ isGone }) => isGone !== true)
 }
 
@@ -93,7 +93,7 @@ export async function addTenant(
   }
 }
 
-function okBody(reply: Awaited<ReturnType<typeof operate>>): Record<string, unknown> {
+function okBody(reply: Awaited<ReturnType<typeof operate>>) {
   if (reply?.status !== 200) throw new Error(`an operator action failed: ${JSON.stringify(reply)}`)
   return reply.body
 }

@@ -14,7 +14,7 @@ import { hasFault, lag, queuesDownUntilMs, type World, waitFor } from './world.t
 
 const QUEUE_CONSUMERS = 5
 
-export function connectSources(world: World): void {
+export function connectSources(world: World) {
   connectIndexes(world)
   connectExpiry(world)
   for (const { name, trigger } of MANIFEST)
@@ -131,7 +131,7 @@ function connectSchedules(world: World) {
  * Whether the sync has work: a row that was booked or updated after its head, a due job, or the
  * daily passes.
  */
-function watchSync(world: World): () => boolean {
+function watchSync(world: World) {
   const earliest = trackDue(world, (work) => work === 'sync')
   return () => {
     if (earliest() <= world.scheduler.nowMs()) return true
@@ -153,7 +153,7 @@ function trackDue(
   world: World,
   isMeant: (work: unknown) => boolean,
   onDue: (dueMs: number) => void = () => undefined,
-): () => number {
+) {
   const dueMs = new Map<string, number>()
   world.onChange.push(({ key, after }) => {
     const item = `${key.pk} ${key.sk}`

@@ -179,25 +179,25 @@ function toAll<Args extends readonly unknown[]>(listeners: readonly ((...args: A
 }
 
 /** Without tracing, `line` is never called. */
-export function trace(world: World, line: () => string): void {
+export function trace(world: World, line: () => string) {
   if (!world.tracing) return
   world.story.push(`${new Date(world.scheduler.nowMs()).toISOString()} ${line()}`)
 }
 
-export function noteFault(world: World, fault: keyof Faults): void {
+export function noteFault(world: World, fault: keyof Faults) {
   count(world.tally, `fault ${fault}`)
   for (const listen of world.onFault) listen(fault)
   trace(world, () => `  ! ${fault}`)
 }
 
-export function hasFault(world: World, fault: keyof Faults): boolean {
+export function hasFault(world: World, fault: keyof Faults) {
   if (world.faults[fault] === 0 || !world.prng.chance(world.faults[fault])) return false
   noteFault(world, fault)
   return true
 }
 
 /** A millisecond if there is no worst delay. */
-export function lag({ prng }: World, worstMs: number): number {
+export function lag({ prng }: World, worstMs: number) {
   return worstMs > 0 ? prng.int(0, Math.floor(worstMs)) : 1
 }
 
@@ -223,7 +223,7 @@ export function isFaultOn(
 export const QUEUES_DOWN = 'queues down'
 
 /** 0 while the queues can be reached. */
-export function queuesDownUntilMs(world: World): number {
+export function queuesDownUntilMs(world: World) {
   return isFaultOn(world, QUEUES_DOWN, world.faults.queuesDown, 60_000, 3_600_000)
     ? (world.lastingFaults.get(QUEUES_DOWN)?.untilMs ?? 0)
     : 0
@@ -233,11 +233,11 @@ export function addTo<Key, Value>(
   sets: { get(key: Key): Set<Value> | undefined; set(key: Key, values: Set<Value>): unknown },
   key: Key,
   value: Value,
-): void {
+) {
   void sets.set(key, (sets.get(key) ?? new Set()).add(value))
 }
 
-export async function runUntil<T>(world: World, promise: Promise<T>): Promise<T> {
+export async function runUntil<T>(world: World, promise: Promise<T>) {
   const progress = { settled: false }
   const end = () => {
     progress.settled = true
@@ -265,7 +265,7 @@ export function namesOf(
 }
 
 export function actingAs<Answer>(world: World, process: Process, effect: () => Answer) {
-  return (): Answer => {
+  return () => {
     world.acting = process
     try {
       return effect()

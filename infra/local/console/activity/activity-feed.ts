@@ -44,7 +44,7 @@ export function startActivityFeed({ clock, log }: ActivitySources) {
       listeners.add(listener)
       return (): void => void listeners.delete(listener)
     },
-    close: (): void => {
+    close: () => {
       for (const end of ends) end()
     },
   }
@@ -239,11 +239,7 @@ function settlementLine({ settlement_id: id }: LogLine, tone: Tone, text: string
   return line('settlement', tone, text, id)
 }
 
-function operatorLine(
-  { action = '', dry_run: isDry }: LogLine,
-  tone: Tone,
-  result = '',
-): Description | undefined {
+function operatorLine({ action = '', dry_run: isDry }: LogLine, tone: Tone, result = '') {
   return isDry || READS_ONLY.test(action)
     ? undefined
     : line('operator', tone, action.replace(/^gateway-local-/, '') + result)

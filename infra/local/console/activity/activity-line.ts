@@ -25,14 +25,14 @@ type Subject =
 export type ShownLine = v.InferOutput<typeof ActivityLineSchema>
 export type ActivityLine = ShownLine & { readonly subject: Subject }
 
-export function rupiah(minor: number): string {
+export function rupiah(minor: number) {
   return `Rp ${minor.toLocaleString('en-US')}`
 }
 
-export function words(code: string): string {
+export function words(code: string) {
   return code.replaceAll('_', ' ')
 }
 
-export function countOf(count: number, noun: string): string {
+export function countOf(count: number, noun: string) {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -243,7 +243,7 @@ const SENTENCES: readonly ((body: unknown) => string | undefined)[] = [
 ]
 
 /** Undefined for an answer that says no more than success. */
-function doneSentence(body: unknown): string | undefined {
+function doneSentence(body: unknown) {
   for (const sentenceOf of SENTENCES) {
     const sentence = sentenceOf(body)
     if (sentence !== undefined) return sentence
@@ -256,7 +256,7 @@ function told<const Fields extends v.ObjectEntries>(
   say: (body: v.InferOutput<v.ObjectSchema<Fields, undefined>>) => string,
 ) {
   const schema = v.object(fields)
-  return (body: unknown): string | undefined => {
+  return (body: unknown) => {
     const parsed = v.safeParse(schema, body)
     return parsed.success ? say(parsed.output) : undefined
   }

@@ -27,21 +27,21 @@ const Refused = v.object({ action_hint: v.string() })
 const COMMAND = /approve --action ([a-z-]+) --payload '([^']*)'/
 const Figures = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown()))
 
-export function rememberRefusal(body: unknown): void {
+export function rememberRefusal(body: unknown) {
   const refused = v.safeParse(Refused, body)
   if (refused.success) rememberCommand(refused.output.action_hint)
 }
 
-export function rememberCommand(text: string): void {
+export function rememberCommand(text: string) {
   const found = commandIn(text)
   if (found) waiting.set([{ ...found, gateway: about().client.client_id }, ...without(found)])
 }
 
-export function forgetApproval(done: Approvable): void {
+export function forgetApproval(done: Approvable) {
   waiting.set(without(done))
 }
 
-function without({ action, payload }: Approvable): readonly Waiting[] {
+function without({ action, payload }: Approvable) {
   const text = JSON.stringify(payload)
   return waiting
     .get()

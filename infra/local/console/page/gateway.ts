@@ -33,7 +33,7 @@ export function readAllAgain() {
   return changes.set(changes.get() + 1)
 }
 
-export function curlOf(call: ConsoleCall): string {
+export function curlOf(call: ConsoleCall) {
   return asCurl(about(), call)
 }
 

@@ -185,7 +185,7 @@ function merchantPages() {
 }
 
 /** The merchant of a whole id, however old it is. */
-function useNamed(id: string): Client | undefined {
+function useNamed(id: string) {
   const [loaded, setLoaded] = useState<Loaded<Client>>()
   useEffect(() => {
     setLoaded(undefined)

@@ -223,3 +223,16 @@ export function Pager({
     </p>
   ) : null
 }
+
+export function NamedValues({ values }: { readonly values: object }) {
+  return (
+    <dl class="headers">
+      {Object.entries(values).map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{String(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

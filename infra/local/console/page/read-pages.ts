@@ -47,7 +47,7 @@ export async function readAllPages<const Schema extends v.GenericSchema>(
 async function loadPatiently<const Schema extends v.GenericSchema>(
   schema: Schema,
   call: ConsoleCall,
-): Promise<Loaded<v.InferOutput<Schema>>> {
+) {
   let loaded = await load(schema, call)
   for (let tried = 1; tried < TRIES; tried++) {
     if ('value' in loaded || !loaded.isTemporary) break

@@ -28,13 +28,13 @@ export function store<T>(initial: T) {
     return () => void listeners.delete(listener)
   }
   return {
-    get: (): T => value,
-    set: (next: T): void => {
+    get: () => value,
+    set: (next: T) => {
       value = next
       for (const listener of listeners) listener()
     },
     follow,
-    use: (): T => {
+    use: () => {
       const [, render] = useState(0)
       useEffect(() => follow(() => render((times) => times + 1)), [])
       return value
@@ -46,22 +46,22 @@ export function goTo(view: View, id: string) {
   location.hash = `${view}/${id}`
 }
 
-export function about(): About {
+export function about() {
   return currentSession().about
 }
 
 /** Throws if the page does not know its gateway yet. */
-function currentSession(): Session {
+function currentSession() {
   const value = session.get()
   if (!value) throw new Error('the page is rendered before it knows the gateway')
   return value
 }
 
-export function merchant(): Session['merchant'] {
+export function merchant() {
   return currentSession().merchant
 }
 
-export function useSession(): Session {
+export function useSession() {
   return session.use() ?? currentSession()
 }
 
@@ -90,7 +90,7 @@ function readRoute(): Route {
  * A different gateway has other merchants and payments, so the page then starts again. Returns
  * whether it did.
  */
-export async function readAbout(): Promise<boolean> {
+export async function readAbout() {
   const answer = await fetch('/console/about', { signal: AbortSignal.timeout(10_000) })
   const newAbout = v.parse(AboutSchema, await answer.json())
   const lastSession = session.get()

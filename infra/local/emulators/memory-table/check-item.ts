@@ -23,7 +23,7 @@ const INDEX_ATTRIBUTES = [
  * lacks another key of that index. For an index key of a wrong type, returns the error: a
  * transaction reports a refused condition first.
  */
-export function checkItem(item: StoredItem): InvalidRequest | undefined {
+export function checkItem(item: StoredItem) {
   if (itemSize(item) > MAX_ITEM_BYTES) throw new InvalidRequest('the item is too large')
   for (const attribute of INDEX_ATTRIBUTES) {
     const value = item[attribute]
@@ -46,12 +46,12 @@ function isOfType(attribute: string, value: unknown): value is KeyValue {
   return typeof value === (TYPES[attribute] === 'N' ? 'number' : 'string')
 }
 
-export function keyValue(attribute: string, value: unknown): KeyValue {
+export function keyValue(attribute: string, value: unknown) {
   if (isOfType(attribute, value) && value !== '') return value
   throw new InvalidRequest(`the key attribute ${attribute} has a wrong or empty value`)
 }
 
-export function checkKey(key: Partial<Key>): void {
+export function checkKey(key: Partial<Key>) {
   const { pk, sk, ...otherAttributes } = key
   if (Object.keys(otherAttributes).length > 0)
     throw new InvalidRequest('a key has other attributes than pk and sk')

@@ -50,11 +50,11 @@ export function createMemoryTable(options: MemoryTableOptions = {}) {
   )
 
   /** Apply the changes of one item in order, each once. */
-  const applyToIndexes = (change: TableChange): void => {
+  const applyToIndexes = (change: TableChange) => {
     for (const view of [replica, ...indexes.values()]) view.follow(change)
   }
 
-  const store = (key: Key, after: StoredItem | undefined): readonly TableChange[] => {
+  const store = (key: Key, after: StoredItem | undefined) => {
     const before = table.item(key)
     if (isDeepStrictEqual(before, after)) return []
     const change: TableChange = { key: { pk: key.pk, sk: key.sk }, before, after }
@@ -64,7 +64,7 @@ export function createMemoryTable(options: MemoryTableOptions = {}) {
     return [change]
   }
 
-  let lastUse = (): RequestUse => NOTHING_USED
+  let lastUse = () => NOTHING_USED
 
   const requests: SyncRequests = {
     get: (key, projection) => {

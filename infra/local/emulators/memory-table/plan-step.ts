@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
 import { attributeName } from '../../../../shared/table/attributes.ts'
-import type { Key } from '../../../../shared/table/keys.ts'
 import type { Changes, Condition, Step } from '../../../../shared/table/step.ts'
 import { checkItem, checkKey } from './check-item.ts'
 import { InvalidRequest, OutsideModel, type StoredItem, storedItem } from './stored-item.ts'
@@ -8,20 +7,14 @@ import { orderOf } from './table-view.ts'
 
 type MaybeItem = StoredItem | undefined
 
-type PlannedStep = {
-  readonly key: Key
-  readonly conditionHolds: (oldItem: MaybeItem) => boolean
-  /** Undefined if no item is left. Throws if the stored item does not allow the step. */
-  readonly result: (oldItem: MaybeItem) => MaybeItem
-}
-
 /** Throws if the step is invalid for every stored item. */
-export function planStep(step: Step): PlannedStep {
+export function planStep(step: Step) {
   checkKey(step.key)
   const condition = step.condition ? readCondition(step.condition) : () => true
   return {
     key: step.key,
-    conditionHolds: (oldItem) => condition(oldItem ?? {}),
+    conditionHolds: (oldItem: MaybeItem) => condition(oldItem ?? {}),
+    /** Undefined if no item is left. Throws if the stored item does not allow the step. */
     result: resultOf(step),
   }
 }
@@ -67,7 +60,7 @@ function readCondition(condition: Condition): Test {
   }
 }
 
-function resultOf(step: Step): PlannedStep['result'] {
+function resultOf(step: Step): (oldItem: MaybeItem) => MaybeItem {
   switch (step.kind) {
     case 'put': {
       const item = storedItem({ ...step.item, ...step.key })
@@ -88,7 +81,7 @@ function resultOf(step: Step): PlannedStep['result'] {
   }
 }
 
-function acceptItem(item: StoredItem, fault: Error | undefined): StoredItem {
+function acceptItem(item: StoredItem, fault: Error | undefined) {
   if (fault) throw fault
   return item
 }

@@ -46,7 +46,7 @@ export function useOfWrites(
   return { parts, reported: applied ? sumOf(parts) : 0 }
 }
 
-function writeParts({ key, before, after }: TableChange, times: number): readonly UsePart[] {
+function writeParts({ key, before, after }: TableChange, times: number) {
   const kind = kindOf(key)
   const part = (what: string, partition: string, units: number): UsePart => ({
     sort: 'writes',
@@ -84,7 +84,7 @@ function indexUnits(
   index: IndexSchema,
   before: StoredItem | undefined,
   after: StoredItem | undefined,
-): readonly PartitionUnits[] {
+) {
   const [oldEntry, newEntry] = [
     before && entryOf(index, before)?.item,
     after && entryOf(index, after)?.item,

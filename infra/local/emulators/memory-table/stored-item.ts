@@ -54,7 +54,7 @@ function valueCopy(value: unknown): unknown {
 const sizes = new WeakMap<object, number>()
 
 /** By DynamoDB's published rules: names and values in UTF-8, containers with their overhead. */
-export function itemSize(item: StoredItem): number {
+export function itemSize(item: StoredItem) {
   const knownSize = sizes.get(item)
   if (knownSize !== undefined) return knownSize
   const size = membersSize(item, 0)

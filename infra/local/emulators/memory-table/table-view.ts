@@ -35,7 +35,7 @@ export function tableView(shape: ViewShape) {
   const places = [...shape.partition, ...shape.sort]
   return {
     shape,
-    item: (key: Key): StoredItem | undefined => rowsByKey.get(keyText(key))?.item,
+    item: (key: Key) => rowsByKey.get(keyText(key))?.item,
     partition: (values: readonly KeyValue[]): readonly Entry[] =>
       partitions.get(JSON.stringify(values)) ?? [],
     /** All partitions, in the order of the first attribute of their key. */
@@ -90,7 +90,7 @@ function keyText({ pk, sk }: Key) {
 }
 
 /** Undefined if the types differ, or have no order. */
-export function orderOf(a: unknown, b: unknown): number | undefined {
+export function orderOf(a: unknown, b: unknown) {
   if (typeof a === 'string' && typeof b === 'string') return textOrder(a, b)
   if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b)
   return typeof a === 'number' && typeof b === 'number' ? a - b : undefined
@@ -134,7 +134,7 @@ export function entryOf(
   }
 }
 
-export function compareSort(a: Entry['sort'], b: Entry['sort']): number {
+export function compareSort(a: Entry['sort'], b: Entry['sort']) {
   for (const [at, value] of a.entries()) {
     const order = orderOf(value, b[at]) ?? 0
     if (order !== 0) return order

@@ -63,7 +63,7 @@ export function simulatePayment(world: World, id: string, body: unknown) {
  * `INACTIVE_PAYMENT_REQUEST` for a final request, and `INELIGIBLE_TRANSACTION_STATUS` for an open
  * push request.
  */
-export function cancelRequest(world: World, id: string): PaymentRequest {
+export function cancelRequest(world: World, id: string) {
   const record = requireOpen(world, id)
   if (record.request.status !== 'REQUIRES_ACTION') {
     const message = `Payment request cannot be cancelled because of its current status ${record.request.status}`
@@ -72,7 +72,7 @@ export function cancelRequest(world: World, id: string): PaymentRequest {
   return closeRequest(world, record, { status: 'CANCELED' })
 }
 
-function requireOpen(world: World, id: string): RequestRecord {
+function requireOpen(world: World, id: string) {
   const record = requireRequest(world, id)
   if (isOpen(record.request)) return record
   throw new ProviderError(
@@ -90,7 +90,7 @@ function closeRequest(world: World, record: RequestRecord, fields: FinalFields):
 }
 
 /** Throws `INACTIVE_PAYMENT_REQUEST` for a final request. */
-export function expireRequest(world: World, id: string): PaymentRequest {
+export function expireRequest(world: World, id: string) {
   const request = closeRequest(world, requireOpen(world, id), { status: 'EXPIRED' })
   announce(world, 'payment_request.expiry', request)
   return request
@@ -107,7 +107,7 @@ const FailBody = v.nullish(
 )
 
 /** Records a FAILED payment and a FAILED request, and announces the failure. */
-export function failRequest(world: World, id: string, body: unknown): PaymentRequest {
+export function failRequest(world: World, id: string, body: unknown) {
   const record = requireOpen(world, id)
   const failureCode = parseInput(FailBody, body)?.failure_code ?? 'USER_DECLINED_PAYMENT'
   const payment: Payment = {

@@ -96,7 +96,7 @@ function isShown(world: World, { missing, shownAtMs = 0 }: TransactionRecord) {
   return !missing && shownAtMs <= world.nowMs()
 }
 
-function shownRows(world: World, record: TransactionRecord): Transaction[] {
+function shownRows(world: World, record: TransactionRecord) {
   if (!isShown(world, record)) return []
   return record.duplicateId === undefined
     ? [record.row]
@@ -117,7 +117,7 @@ function nextLink(search: URLSearchParams, data: readonly Transaction[]) {
 }
 
 /** `GET /transactions/{id}`. Throws `DATA_NOT_FOUND`. */
-export function getTransaction(world: World, id: string): Transaction {
+export function getTransaction(world: World, id: string) {
   const row = world.store.transactions
     .all()
     .flatMap((record) => shownRows(world, record))

@@ -41,7 +41,7 @@ const ReverseOrder = v.variant('kind', [RowReversal, Movement, Chargeback, Dispu
  * callback. Throws `INELIGIBLE_TRANSACTION_STATUS` if the request has no money that can be reversed
  * or returned.
  */
-export function reversePayment(world: World, id: string, body: unknown): Transaction {
+export function reversePayment(world: World, id: string, body: unknown) {
   const { request } = requireRequest(world, id)
   const order = parseInput(ReverseOrder, body)
   const capture = rowsOf(world, request.latest_payment_id).find(({ row }) => row.type === 'PAYMENT')
@@ -57,7 +57,7 @@ export function reversePayment(world: World, id: string, body: unknown): Transac
   return reverseRow(world, target, kind)
 }
 
-function rowsOf(world: World, paymentId: string | undefined): TransactionRecord[] {
+function rowsOf(world: World, paymentId: string | undefined) {
   return world.store.transactions
     .all()
     .filter((record) => paymentId !== undefined && paymentOfRecord(record) === paymentId)
@@ -68,7 +68,7 @@ function ineligible(message: string) {
 }
 
 /** The raised dispute took the money, so only the callback is new. */
-function loseDispute(world: World, capture: Transaction): Transaction {
+function loseDispute(world: World, capture: Transaction) {
   const dispute = rowsOf(world, capture.product_id).find(({ row }) => row.type === 'CHARGEBACK')
   if (!dispute) throw ineligible('this payment has no chargeback; make one first')
   announceDispute(world, 'dispute.lost', { capture, amount: disputedAmount(dispute.row) })
@@ -85,7 +85,7 @@ function bookMovement(
   world: World,
   capture: Transaction,
   order: v.InferOutput<typeof Movement> | v.InferOutput<typeof Chargeback>,
-): Transaction {
+) {
   const { kind, amount: orderedAmount } = order
   const [type, event] = MOVEMENTS[kind]
   const dispute = rowsOf(world, capture.product_id).find(({ row }) => row.type === 'CHARGEBACK')
@@ -182,7 +182,7 @@ function putUndeducted(world: World, count: number) {
  * Books a row that names no payment, for all lost disputes without a row. Throws
  * `INELIGIBLE_TRANSACTION_STATUS` without such a dispute.
  */
-export function deductDisputes(world: World): Transaction {
+export function deductDisputes(world: World) {
   const amount = undeductedOf(world)
   if (amount === 0) throw ineligible('every dispute has its row; raise one with "monthly" first')
   putUndeducted(world, 0)
@@ -196,11 +196,7 @@ function disputedAmount({ amount, fee }: Transaction) {
 }
 
 /** An unsettled row never settles then. */
-function reverseRow(
-  world: World,
-  record: TransactionRecord,
-  kind: 'voided' | 'reversed',
-): Transaction {
+function reverseRow(world: World, record: TransactionRecord, kind: 'voided' | 'reversed') {
   if (record.row.status !== 'SUCCESS') throw ineligible(`the row is already ${record.row.status}`)
   const { settleAtMs, finalFee: _fee, ...otherFields } = record
   const row: Transaction = {

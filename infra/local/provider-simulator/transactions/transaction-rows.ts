@@ -26,7 +26,7 @@ export function bookCapture(
   world: World,
   payment: Payment,
   capture: { captureId: string; amount: number; isFoundLate: boolean },
-): number {
+) {
   const channel = requireChannel(payment.channel_code)
   const fixedFee = numberOf(takeFault(world, 'transactions', 'fee'))
   const lateSeconds = numberOf(takeFault(world, 'transactions', 'fee_late'))
@@ -222,7 +222,7 @@ const NO_CAPTURE = { capture_id: null, payment_link_id: null, reusable_payment_l
 /**
  * With any type, status, settlement status and times, even undocumented ones. Sends no callback.
  */
-export function bookRow(world: World, input: unknown): Transaction {
+export function bookRow(world: World, input: unknown) {
   const {
     fee_status: feeStatus,
     fee,

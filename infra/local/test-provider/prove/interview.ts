@@ -9,7 +9,7 @@ export class InterviewEnded extends Error {
 }
 
 /** An exchange as it is kept: scrubbed, and as the adapter's network gets it. */
-export type Exchange = {
+type Exchange = {
   readonly name: string
   readonly method: 'GET' | 'POST'
   readonly path: string
@@ -42,7 +42,7 @@ export function interview({ environment, wait }: Ways) {
     name: string,
     { method = 'GET', path, body }: ProviderQuestion,
     outcome: HttpOutcome,
-  ): void => {
+  ) => {
     exchanges.push({
       name,
       method,

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as v from 'valibot'
 import { jsonReply, parsedJson, startLocalHttpServer } from '../../process/local-http-server.ts'
-import { portFrom, readOptions, runCommand, UsageError } from '../../terminal/command-line.ts'
+import { portFrom, readOptions, runProgram, UsageError } from '../../terminal/command-line.ts'
 import { printableLines } from '../../terminal/printable.ts'
 import { CALLBACK_PATH } from '../../triggers/start-http-gateway.ts'
 import { ENVIRONMENT_HELP } from '../environment-help.ts'
@@ -23,7 +23,7 @@ Exit code: 0 every question was asked or this account cannot show it, 1 the walk
 
 const Event = v.object({ event: v.string() })
 
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+await runProgram(USAGE, async (argv) => {
   const { out } = readOptions(argv, { out: { type: 'string' } } as const)
   const environment = testEnvironment(process.env)
   // Before the walk, so that its minutes are not lost.

@@ -28,12 +28,12 @@ export function notAsked(because: string): Verdict {
   return { answer: 'not asked', because }
 }
 
-export function isSuccess({ status }: Answered): boolean {
+export function isSuccess({ status }: Answered) {
   return status < 300
 }
 
 /** The status, with the provider's code of a refusal. */
-export function shown({ status, json }: Answered): string {
+export function shown({ status, json }: Answered) {
   const code = json['error_code']
   return `HTTP ${status}${typeof code === 'string' ? ` ${code}` : ''}`
 }

@@ -1,6 +1,6 @@
 import { CHANNELS } from '../../../../shared/payment/channel/channels.ts'
 import type { TestEnvironment } from '../test-environment.ts'
-import { type Exchange, InterviewEnded, interview } from './interview.ts'
+import { InterviewEnded, interview } from './interview.ts'
 import type { OpenQuestion, ReceivedCallback, Study, Verdict } from './open-question.ts'
 import { QUESTIONS_OF_CALLBACKS } from './questions-of-callbacks.ts'
 import { QUESTIONS_OF_CREATES } from './questions-of-creates.ts'
@@ -15,12 +15,6 @@ export const OPEN_QUESTIONS: readonly OpenQuestion[] = [
 
 type Answer = Pick<OpenQuestion, 'id' | 'question'> & Verdict
 
-type Proof = {
-  readonly answers: readonly Answer[]
-  readonly exchanges: readonly Exchange[]
-  readonly endedBy?: string
-}
-
 type Ways = {
   readonly environment: Pick<TestEnvironment, 'url' | 'secretKey' | 'call'>
   readonly wait: (ms: number) => Promise<void>
@@ -34,7 +28,7 @@ type Ways = {
  * question is not asked if the account lacks the channel, or the provider has ended the walk;
  * earlier answers are kept.
  */
-export async function proveProvider({ onProgress, ...ways }: Ways): Promise<Proof> {
+export async function proveProvider({ onProgress, ...ways }: Ways) {
   const asking = interview(ways)
   const walks = new Map<string, ChannelWalk>()
   const study: Study = { ...ways, interview: asking, walks }

@@ -27,7 +27,7 @@ function ofBank(ask: (study: Study, bank: Channel) => Promise<Verdict>): OpenQue
   }
 }
 
-function activeBank({ walks }: Study): Channel | undefined {
+function activeBank({ walks }: Study) {
   const name = BANKS.find((bank) => isActive(walks, bank))
   return name === undefined ? undefined : channelNamed(name)
 }
@@ -42,7 +42,7 @@ function ofChannel(
       : notAsked(`${name} is not activated for this account`)
 }
 
-function channelNamed(name: string): Channel {
+function channelNamed(name: string) {
   const channel = CHANNELS.find((candidate) => nameOf(candidate) === name)
   if (!channel) throw new Error(`the table of channels has no ${name}`)
   return channel
@@ -52,7 +52,7 @@ function isActive(walks: Study['walks'], name: string) {
   return walks.get(name)?.paid !== undefined
 }
 
-function post({ ask }: Interview, name: string, body: object, key?: string): Promise<Answered> {
+function post({ ask }: Interview, name: string, body: object, key?: string) {
   const keyed = key === undefined ? {} : { headers: { 'idempotency-key': key } }
   return ask(name, { method: 'POST', path: REQUESTS, body, ...keyed })
 }

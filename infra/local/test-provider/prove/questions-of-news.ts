@@ -192,7 +192,7 @@ const REFUND: OpenQuestion = {
 }
 
 /** Wallets settle after days. */
-async function paymentRows({ interview }: Study): Promise<readonly Json[]> {
+async function paymentRows({ interview }: Study) {
   const path = '/transactions?types=PAYMENT&limit=50'
   return rowsOf(await interview.ask('rows of payments', { path }))
 }

@@ -62,7 +62,7 @@ const FORMS: readonly Form[] = [
 export function scrubber() {
   const placeholders = new Map<string, string>()
 
-  const scrubText = (name: string, text: string): string => {
+  const scrubText = (name: string, text: string) => {
     if (text === '' || TIME.test(text) || (WORDS.has(name) && WORD.test(text))) return text
     const known = placeholders.get(text)
     if (known !== undefined) return known
@@ -85,7 +85,7 @@ export function scrubber() {
   }
 
   /** Ids are in the path; the query may have references. */
-  const scrubPath = (path: string): string => {
+  const scrubPath = (path: string) => {
     const url = new URL(path, 'https://provider.example')
     const parts = url.pathname
       .split('/')

@@ -70,7 +70,7 @@ export async function walkChannel(
   }
 }
 
-export function nameOf(channel: Channel): string {
+export function nameOf(channel: Channel) {
   return channel.code || 'QRIS'
 }
 

@@ -59,24 +59,24 @@ type Threshold =
 /** Of the last `outOf` periods, `periods` must be bad. By default all periods. */
 type Periods = { readonly minutes: number; readonly periods: number; readonly outOf?: number }
 
-export function alarmName(stage: string, { id }: Pick<AlarmSpec, 'id'>): string {
+export function alarmName(stage: string, { id }: Pick<AlarmSpec, 'id'>) {
   return `gateway-${stage}-${id}`
 }
 
-export function severityOf({ page }: Pick<AlarmSpec, 'page'>): 'page' | 'ticket' {
+export function severityOf({ page }: Pick<AlarmSpec, 'page'>) {
   return page ? 'page' : 'ticket'
 }
 
-export function headingOf({ id, heading }: Pick<AlarmSpec, 'id' | 'heading'>): string {
+export function headingOf({ id, heading }: Pick<AlarmSpec, 'id' | 'heading'>) {
   return heading ?? id
 }
 
-export function thresholdOf({ when }: Pick<AlarmSpec, 'when'>): number {
+export function thresholdOf({ when }: Pick<AlarmSpec, 'when'>) {
   if ('above' in when) return when.above
   return 'below' in when ? when.below : when.atLeast
 }
 
 /** What is wrong, who suffers, and which runbook entry to read. */
-export function alarmDescription(spec: AlarmSpec): string {
+export function alarmDescription(spec: AlarmSpec) {
   return `[${severityOf(spec)}] ${spec.summary} Who suffers: ${spec.impact} What to do: docs/runbook.md#${headingOf(spec)}`
 }

@@ -46,22 +46,20 @@ export type Formula = {
 export type Measure = MetricRef | Formula
 
 /** The dimension of every metric of ours, so that stages of one account never add up. */
-export function serviceOf(stage: string): string {
+export function serviceOf(stage: string) {
   return `gateway-${stage}`
 }
-
-type OurMetric = <const Name extends MetricName>(
-  name: Name,
-  dimensions: DimensionsOf<Name>,
-  statistic: Statistic,
-) => MetricRef
 
 /**
  * Our own metrics, by their names in the catalogue and one of their dimension sets. A wrong name
  * does not compile.
  */
-export function ourMetrics(stage: string): OurMetric {
-  return (name, dimensions, statistic) => ({
+export function ourMetrics(stage: string) {
+  return <const Name extends MetricName>(
+    name: Name,
+    dimensions: DimensionsOf<Name>,
+    statistic: Statistic,
+  ): MetricRef => ({
     namespace: METRIC_NAMESPACE,
     name,
     dimensions: { service: serviceOf(stage), ...dimensions },
@@ -156,7 +154,7 @@ export function sumOf(metrics: readonly MetricRef[]): Formula {
 }
 
 /** A period without a value is zero: nothing happened. */
-export function orZero(id: string): string {
+export function orZero(id: string) {
   return `FILL(${id}, 0)`
 }
 
@@ -170,6 +168,6 @@ export function withoutGaps(metric: MetricRef): Formula {
 }
 
 /** Conditions use `orZero` for each metric, because a missing value makes the sum missing. */
-export function countOf(conditions: readonly string[]): string {
+export function countOf(conditions: readonly string[]) {
   return conditions.map((condition) => `IF(${condition}, 1, 0)`).join(' + ')
 }

@@ -21,7 +21,7 @@ export const PROVIDER_OPERATIONS = [
 const STATUS_REQUESTS = ['get_request', 'get_payment'] as const
 
 /** The provider does not answer, or refuses us. */
-export function providerAlarms(watched: Watched): readonly AlarmSpec[] {
+export function providerAlarms(watched: Watched) {
   return [
     failingRequests(watched),
     {

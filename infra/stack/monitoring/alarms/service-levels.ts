@@ -32,7 +32,7 @@ const SLOW = { minutes: 6 * HOUR_MINUTES, rate: 6 }
 const DAILY = { minutes: 24 * HOUR_MINUTES, rate: 3 }
 
 /** Fast use of an error budget is a page, slow use a ticket. */
-export function serviceLevels(watched: Watched): readonly AlarmSpec[] {
+export function serviceLevels(watched: Watched) {
   return [createLevel(watched), webhookLevel(watched), settlementLevel(watched)].flatMap(burnAlarms)
 }
 
@@ -116,7 +116,7 @@ function settlementLevel(watched: Watched): ServiceLevel {
     watched,
     ({ trigger }) => trigger.kind === 'queue' && trigger.queue === 'settlements',
   )
-  const share = (bad: string, least: number): string =>
+  const share = (bad: string, least: number) =>
     `IF(${orZero('swept')} > 0, ${percentOf(bad, 'swept', least)}, 0)`
   const bad = {
     failed: watched.our('FailedMessages', { function: settler }, 'Sum'),

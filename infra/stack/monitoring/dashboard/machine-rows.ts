@@ -115,8 +115,7 @@ function groupSum(
 }
 
 function readsQueue(prefix: string) {
-  return ({ trigger }: FunctionSpec): boolean =>
-    trigger.kind === 'queue' && trigger.queue.startsWith(prefix)
+  return ({ trigger }: FunctionSpec) => trigger.kind === 'queue' && trigger.queue.startsWith(prefix)
 }
 
 function tableGraphs(watched: Watched): readonly Graph[] {

@@ -115,7 +115,7 @@ function BarWithLabel({ bar: { name, minor, tone, x, y, height } }: { readonly b
 /** What the shown payments do not explain. */
 const OTHERS = 'Corrections, earlier payments'
 
-function stationsOf(flow: MoneyFlow): readonly Station[] {
+function stationsOf(flow: MoneyFlow) {
   const settledMinor = flow.inSettlementMinor + flow.paidOutMinor
   const creditedMinor = flow.pendingMinor + flow.availableMinor + settledMinor
   const stations: readonly Station[] = [
@@ -220,13 +220,13 @@ function nextSweep({ balance, payments }: MerchantMoney, now: Timestamp) {
 }
 
 /** The provider has settled it, and a day has passed since the payment. */
-function readyAt({ method, channel_code: code, paid_at: paid }: PaidPayment): Timestamp {
+function readyAt({ method, channel_code: code, paid_at: paid }: PaidPayment) {
   const paidAt = timestampOf(Date.parse(paid))
   const settled = expectedSettlement({ method, channelCode: code ?? undefined }, paidAt)
   return later(settled, addMs(paidAt, DAY_MS))
 }
 
-function sweepAfter(time: Timestamp): Timestamp {
+function sweepAfter(time: Timestamp) {
   const { hour, minute } = DAILY_TIMES.sweepAtUtc
   const ofDay = hour * HOUR_MS + minute * MINUTE_MS
   const days = Math.ceil((epochMs(time) - ofDay) / DAY_MS)

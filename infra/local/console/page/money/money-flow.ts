@@ -78,11 +78,11 @@ function takenBack({ reversal, client_net_minor: net }: PaidPayment) {
   return Math.min(reversal.amount_minor, Math.max(net, 0))
 }
 
-export function keptMinor(payment: PaidPayment): number {
+export function keptMinor(payment: PaidPayment) {
   return payment.client_net_minor - takenBack(payment)
 }
 
-export function ownedMinor(balance: Balance): number {
+export function ownedMinor(balance: Balance) {
   return (
     balance.pending_minor +
     balance.available_minor +

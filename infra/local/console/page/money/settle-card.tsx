@@ -181,7 +181,7 @@ async function settlementsAfter(earlier: ReadonlySet<string>): Promise<Loaded<Se
   }
 }
 
-function dryTrigger(): Promise<Answer> {
+function dryTrigger() {
   return ask(operate('trigger-settlement', withClientId({ dry_run: true })))
 }
 

@@ -28,11 +28,11 @@ type Listed = { readonly data: readonly unknown[]; readonly unreadable_ids: read
 export const PER_PAGE = 100
 
 /** Unreadable rows count too. */
-export function isFull({ data, unreadable_ids: ids }: Listed): boolean {
+export function isFull({ data, unreadable_ids: ids }: Listed) {
   return data.length + ids.length >= PER_PAGE
 }
 
-export function isReadable({ unreadable_ids: ids }: Listed): boolean {
+export function isReadable({ unreadable_ids: ids }: Listed) {
   return ids.length === 0
 }
 

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { ActionButton, ActionForm } from '../action-button.tsx'
 import { type Approvable, commandIn, forgetApproval, useWaitingApprovals } from '../approvals.ts'
 import { approveCall, operate, useLoad } from '../gateway.ts'
-import { Card, ReadResult, Rows, TextField } from '../parts.tsx'
+import { Card, NamedValues, ReadResult, Rows, TextField } from '../parts.tsx'
 import { BatchCard } from './batch-card.tsx'
 import { loadPayouts, type Payouts } from './load-payouts.ts'
 import type { Payout } from './operate-shapes.ts'
@@ -114,14 +114,7 @@ function Figures({ approvable: { action, payload }, payouts = [] }: FiguresProps
     <>
       <strong>{action}</strong>
       {payout && <PayoutFacts payout={payout} />}
-      <dl class="headers">
-        {Object.entries(payload).map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{String(value)}</dd>
-          </div>
-        ))}
-      </dl>
+      <NamedValues values={payload} />
     </>
   )
 }

@@ -3,7 +3,7 @@ import writeXlsxFile from 'write-excel-file/browser'
 import { countOf, rupiah } from '../../activity/activity-line.ts'
 import { cellsOf, type Payout, type PayoutFile } from './operate-shapes.ts'
 
-export function payoutsText(payouts: readonly Pick<Payout, 'net_minor'>[]): string {
+export function payoutsText(payouts: readonly Pick<Payout, 'net_minor'>[]) {
   const sum = payouts.reduce((total, { net_minor: net }) => total + net, 0)
   return `${countOf(payouts.length, 'payout')}, ${rupiah(sum)}`
 }
@@ -58,7 +58,7 @@ export function PayoutDownload({ file }: { readonly file: PayoutFile }) {
   )
 }
 
-async function blobOf(file: PayoutFile): Promise<Blob> {
+async function blobOf(file: PayoutFile) {
   if ('text' in file) return new Blob([file.text], { type: 'text/csv' })
   return writeXlsxFile(cellsOf(file), { sheet: 'Payouts' }).toBlob()
 }

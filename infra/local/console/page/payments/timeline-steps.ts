@@ -64,7 +64,7 @@ function reportedBy(source: string) {
   return `reported by ${words(source)}`
 }
 
-function deliverySteps({ url, attempts, status, next_attempt_at: next }: Delivery): Step[] {
+function deliverySteps({ url, attempts, status, next_attempt_at: next }: Delivery) {
   return [
     ...attempts.map(({ at, number, http_status: answer, error, duration_ms: durationMs }) => {
       const result = answer === null ? (error ?? 'no answer') : `answered ${answer}`

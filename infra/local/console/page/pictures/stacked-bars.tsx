@@ -106,7 +106,7 @@ export function summed<T>(
   items: readonly T[],
   keyOf: (item: T) => string,
   valueOf: (item: T) => number,
-): ReadonlyMap<string, number> {
+) {
   const sums = new Map<string, number>()
   for (const item of items) sums.set(keyOf(item), (sums.get(keyOf(item)) ?? 0) + valueOf(item))
   return sums

@@ -3,7 +3,16 @@ import type * as v from 'valibot'
 import type { ConsoleCall } from '../../console-call.ts'
 import { ActionButton } from '../action-button.tsx'
 import { api, invoke, operate, type Read, useRead, withClientId } from '../gateway.ts'
-import { Card, Detail, ReadResult, Rows, SelectField, Status, Time } from '../parts.tsx'
+import {
+  Card,
+  Detail,
+  NamedValues,
+  ReadResult,
+  Rows,
+  SelectField,
+  Status,
+  Time,
+} from '../parts.tsx'
 import {
   EndpointsSchema,
   EventsSchema,
@@ -147,14 +156,7 @@ function Request({ delivery }: { readonly delivery: OwnDelivery }) {
       }
     >
       <h3>Headers</h3>
-      <dl class="headers">
-        {Object.entries(headers).map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{String(value)}</dd>
-          </div>
-        ))}
-      </dl>
+      <NamedValues values={headers} />
       <h3>Body</h3>
       <code class="long">
         {latest?.body ?? body ?? 'The gateway does not keep the body of a test event.'}
@@ -164,11 +166,7 @@ function Request({ delivery }: { readonly delivery: OwnDelivery }) {
 }
 
 /** The exact bytes from the event feed, read from the time of the event. */
-function useBody({
-  id,
-  event_id: eventId,
-  payment_id: paymentId,
-}: OwnDelivery): string | undefined {
+function useBody({ id, event_id: eventId, payment_id: paymentId }: OwnDelivery) {
   const { value: payment } = useRead(
     TimelineSchema,
     paymentId === undefined ? undefined : invoke('get-payment', { payment_id: paymentId }),
