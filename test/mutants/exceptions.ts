@@ -16,7 +16,6 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/webhook/delivery/list-deliveries.ts LISTED_WITHIN_MS: bound moved a84a66a1',
     'shared/webhook/delivery/list-deliveries.ts listedKeys: condition false 03e6d4aa',
     'shared/webhook/delivery/list-deliveries.ts keysOfPage: choice reversed 7e1a3418',
-    'shared/webhook/delivery/alert-abandoned.ts unreportedOf: comparison moved a93c86ca',
   ],
   'Both sides are equal at the border.': [
     'shared/inquiry/read-event-feed.ts readEventFeed: comparison moved 401afd42',

@@ -48,7 +48,7 @@ const WEBHOOK_FLOWS: readonly Flow[] = [
   ['deliver, answered in the slow lane', 7, scheduleToSlow(true), deliver],
   ['redelivery, by its merchant', 5, abandonDelivery, redeliverOwn, redeliverOwn],
   ['deliver, abandoned', 6, async (play) => (await reachLastAttempt(play, 'last'))[0], deliver],
-  ['alerts of an endpoint', 28, handOut('due-alerts', makeAlertsDue), run('check-due-alerts')],
+  ['alerts of an endpoint', 32, handOut('due-alerts', makeAlertsDue), run('check-due-alerts')],
 ]
 
 const ADJUSTMENT = { kind: 'recovered', amount_minor: 1_000, reference: 'r-1' }
