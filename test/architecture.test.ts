@@ -70,7 +70,7 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_491],
+    [['functions/', 'shared/'], 1_492],
     [['infra/'], 1_033],
     [['test/'], 3_297],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {

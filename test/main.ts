@@ -3,7 +3,7 @@ import { runCommand, UsageError } from '../infra/local/terminal/command-line.ts'
 
 const USAGE = `npm test [-- [--table memory|dynamodb] [FILE…] [option of vitest…]]
 
-Runs all tests but those of the night (*.night.test.ts), or the named files. All of them take four to seven minutes on two idle cores; a line says how far they are.
+Runs all tests but those of the night (*.night.test.ts), or the named files. All of them take three to seven minutes on two idle cores; a line says how far they are.
 Some tests need DynamoDB Local; without Java 17 and Docker they are skipped.
   --table memory|dynamodb
                the table of integration, function and unit tests: in their own process (the default) or in DynamoDB Local

@@ -45,14 +45,14 @@ const DAY_READINGS = [
 ] as const
 
 /** Whether the last round is so old that another round reads no row for the third time. */
-export async function isRoundPast(deps: StoreDeps) {
+export async function isRoundPast(deps: StoreDeps): Promise<boolean> {
   const head = await readHead(deps)
   return head === undefined || head.position <= addMs(deps.now(), -2 * OVERLAP_MS)
 }
 
 const headKey = syncJobKey('head')
 
-async function readHead(deps: TableDeps) {
+async function readHead(deps: TableDeps): Promise<Head | undefined> {
   return v.parse(v.optional(HeadSchema), await deps.table.get(headKey))
 }
 
@@ -102,7 +102,7 @@ async function dailySlices(
   deps: TableDeps,
   head: Head | undefined,
   { round, now, workers }: DailyRound,
-) {
+): Promise<readonly Slice[]> {
   const stored = await Promise.all(DAILY_PASSES.map((kind) => deps.table.get(syncJobKey(kind))))
   const passes = DAILY_PASSES.filter((_, at) => !isUnfinished(stored[at]))
   const newSlice = { dueAt: now, reads: 0 }
@@ -134,7 +134,7 @@ export async function moveHead(
   deps: TableDeps,
   { nextHead, lastRound }: Round,
   unread: readonly Slice[],
-) {
+): Promise<boolean> {
   const head = update(headKey, { set: headRow(nextHead) }, unchanged('round', lastRound))
   if (unread.length === 0) return (await deps.table.write(head)).applied
   // A slice's id names the round, which only the condition of the head allows.
@@ -146,7 +146,7 @@ export async function moveHead(
 }
 
 /** The start of a day, or of a period of so many days since 1970. */
-function startOfDays(at: Timestamp, days: number) {
+function startOfDays(at: Timestamp, days: number): Timestamp {
   const periodMs = days * DAY_MS
   return timestampOf(Math.floor(epochMs(at) / periodMs) * periodMs)
 }

@@ -89,14 +89,14 @@ export function nextTryAt({ now }: Pick<StoreDeps, 'now'>, tries: number, rowAt 
 }
 
 /** Whether a job with this row waits for a worker, or a worker has it. */
-export function isUnfinished(row: Item | undefined) {
+export function isUnfinished(row: Item | undefined): boolean {
   return row?.['work'] !== undefined
 }
 
 type JobDeps = StoreDeps & Pick<Deps, 'log'>
 
 /** Oldest first, by their keys. The index may be stale; the claim decides. */
-export async function findDueJobs(deps: JobDeps, limit: number) {
+export async function findDueJobs(deps: JobDeps, limit: number): Promise<readonly DueJob[]> {
   const range = { atMost: deps.now() }
   const { items } = await deps.table.query({
     index: 'by-due',
@@ -112,7 +112,7 @@ export async function findDueJobs(deps: JobDeps, limit: number) {
  * Undefined: another worker has the job, or the job is done. A job of a later release stops no
  * other job, and is due again when its lease has expired.
  */
-export async function claimJob(deps: JobDeps, due: DueJob) {
+export async function claimJob(deps: JobDeps, due: DueJob): Promise<SyncJob | undefined> {
   const dueAt = addMs(later(deps.now(), due.dueAt), LEASE_MS)
   const step = update(syncJobKey(due.id), { set: { dueAt } }, isAsClaimed(due))
   const { applied, item } = await deps.table.write(step)
@@ -208,7 +208,7 @@ export async function noteOpenTransaction(
   deps: TableDeps,
   transaction: ProviderTransaction,
   dueAt: Timestamp,
-) {
+): Promise<void> {
   const id = openIdOf(transaction)
   const row = {
     id,
@@ -236,12 +236,12 @@ export async function noteOpenTransaction(
   throw new Error(`${id}: ${MAX_TRIES} tries met another claim`)
 }
 
-function openIdOf({ transactionId }: ProviderTransaction) {
+function openIdOf({ transactionId }: ProviderTransaction): string {
   return `open#${transactionId}`
 }
 
 /** A job of the row checks its newest form: a worker that checks an older form loses its claim. */
-export async function renewJob(deps: StoreDeps, transaction: ProviderTransaction) {
+export async function renewJob(deps: StoreDeps, transaction: ProviderTransaction): Promise<void> {
   const job = await deps.table.get(syncJobKey(openIdOf(transaction)))
   if (isUnfinished(job)) await noteOpenTransaction(deps, transaction, nextTryAt(deps, 0))
 }
@@ -254,7 +254,7 @@ export async function isOnlyRow(
   deps: TableDeps,
   { settlementId }: Settlement,
   { transactionId: id, status }: ProviderTransaction,
-) {
+): Promise<boolean> {
   const noted = new Set([id])
   const add = status === 'success' ? { rows: noted } : { voids: noted }
   const { item } = await deps.table.write(update(syncJobKey(`payout#${settlementId}`), { add }))

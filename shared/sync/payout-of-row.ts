@@ -5,6 +5,7 @@ import type { ProviderTransaction } from '../provider/provider.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { findSettlements } from '../settlement/settlement-store.ts'
 import { recordSuspense } from '../suspense/record-suspense.ts'
+import type { Suspense } from '../suspense/suspense.ts'
 import { findSuspenseByIds } from '../suspense/suspense-store.ts'
 import { isOnlyRow } from './job-store.ts'
 import { syncFinding } from './provider-row.ts'
@@ -15,7 +16,10 @@ import { syncFinding } from './provider-row.ts'
  * settlement takes its net when it is marked paid. A row of another amount, of a failed settlement,
  * or of a settlement with another row is a finding. Undefined for any other row.
  */
-export async function payoutOfRow(deps: NewsDeps, transaction: ProviderTransaction) {
+export async function payoutOfRow(
+  deps: NewsDeps,
+  transaction: ProviderTransaction,
+): Promise<{ readonly finding: Suspense | undefined } | undefined> {
   const { providerMinor, amountMinor } = transaction
   const settlement = providerMinor < 0 ? await findNamedSettlement(deps, transaction) : undefined
   if (settlement === undefined) return undefined
@@ -37,7 +41,10 @@ async function findNamedSettlement(
  * A payout whose booked row became void did not reach the merchant, unless another row made it
  * again. Only an operator can say what follows. Safe to repeat: a void is told once.
  */
-export async function recordUndonePayout(deps: NewsDeps, transaction: ProviderTransaction) {
+export async function recordUndonePayout(
+  deps: NewsDeps,
+  transaction: ProviderTransaction,
+): Promise<void> {
   const settlement = await findNamedSettlement(deps, transaction)
   if (settlement === undefined || settlement.returnedAt !== undefined) return
   const isOnly = await isOnlyRow(deps, settlement, transaction)

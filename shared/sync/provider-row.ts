@@ -12,7 +12,7 @@ import {
   recordSuspense,
   transferCase,
 } from '../suspense/record-suspense.ts'
-import type { FindingCause } from '../suspense/suspense.ts'
+import type { FindingCause, Suspense } from '../suspense/suspense.ts'
 import { findSuspense, findSuspenseByIds, movementFindingIds } from '../suspense/suspense-store.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 
@@ -32,12 +32,12 @@ export function moneyRowOf(transaction: ProviderTransaction): MoneyRow | undefin
   return { ...row, type: kind === 'chargeback' ? 'chargeback' : 'refund', kind: kind ?? 'refund' }
 }
 
-export function isInRupiah({ currency, isForeignNet }: ProviderTransaction) {
+export function isInRupiah({ currency, isForeignNet }: ProviderTransaction): boolean {
   return currency === 'IDR' && isForeignNet !== true
 }
 
 /** No book holds another currency. */
-export function isOfOtherCurrency(transaction: ProviderTransaction) {
+export function isOfOtherCurrency(transaction: ProviderTransaction): boolean {
   const isFinal = transaction.status !== 'pending' && transaction.status !== 'failed'
   return isFinal && !isInRupiah(transaction)
 }
@@ -67,7 +67,10 @@ export function isCreditedWith(
  * The payment that the row has moved before: the finding of that movement names the payment. A
  * finding alone proves nothing.
  */
-export async function findMovedPayment(deps: NewsDeps, transaction: ProviderTransaction) {
+export async function findMovedPayment(
+  deps: NewsDeps,
+  transaction: ProviderTransaction,
+): Promise<Payment | undefined> {
   const item = await findMovement(deps, transaction)
   const paymentId = ifValid(PaymentIdSchema, item?.paymentId)
   const stored = paymentId && (await findStoredPayment(deps, paymentId))
@@ -77,7 +80,10 @@ export async function findMovedPayment(deps: NewsDeps, transaction: ProviderTran
 }
 
 /** The finding that is written with each movement of a payment. */
-export async function findMovement(deps: TableDeps, { transactionId }: ProviderTransaction) {
+export async function findMovement(
+  deps: TableDeps,
+  { transactionId }: ProviderTransaction,
+): Promise<Suspense | undefined> {
   const [item] = await findSuspenseByIds(deps, movementFindingIds(transactionId))
   return item
 }
@@ -87,7 +93,7 @@ export async function findNamedPayment(deps: NewsDeps, { reference }: ProviderTr
   return paymentId && findStoredPayment(deps, paymentId)
 }
 
-export function mayBeCredited(stored: StoredPayment | undefined) {
+export function mayBeCredited(stored: StoredPayment | undefined): boolean {
   return stored?.status === 'creating' || stored?.status === 'pending'
 }
 
@@ -110,7 +116,7 @@ export function syncFinding(
     readonly cause?: FindingCause
     readonly payment?: NamedPayment | undefined
   },
-) {
+): Suspense {
   const { payment, cause = 'transaction_unexplained', subject = transaction.transactionId } = about
   return {
     ...finding({ payment, cause, subject, now: deps.now() }),
@@ -157,7 +163,10 @@ export function recordRowFinding(
  * The case of money that left by a row which names a payment of ours in any form (design section
  * 10). Undefined for any other row, also for a dispute, whose amount includes a fee.
  */
-export async function transferCaseOf(deps: NewsDeps, transaction: ProviderTransaction) {
+export async function transferCaseOf(
+  deps: NewsDeps,
+  transaction: ProviderTransaction,
+): Promise<Suspense | undefined> {
   const { mentionedPaymentIds = [], status, providerMinor } = transaction
   const isDispute = moneyRowOf(transaction)?.type === 'chargeback'
   const isOut = status === 'success' && providerMinor < 0 && !isDispute
@@ -189,7 +198,7 @@ export async function recordRowAgain(
   transaction: ProviderTransaction,
   undoneAt: Timestamp | undefined,
   payment: NamedPayment | undefined,
-) {
+): Promise<void> {
   const { status, transactionId, updatedAt } = transaction
   // An older page shows the row as it was before.
   if (status !== 'success' || undoneAt === undefined || updatedAt <= undoneAt) return
@@ -204,11 +213,14 @@ const FEE_TIMEOUT_MS = 7 * DAY_MS
 export function waitsForFee(
   { now }: Pick<NewsDeps, 'now'>,
   { hasOpenFee, status, createdAt }: ProviderTransaction,
-) {
+): boolean {
   const isOpen = hasOpenFee === true && status === 'success'
   return isOpen && addMs(createdAt, FEE_TIMEOUT_MS) > now()
 }
 
-export function isYoung({ now }: Pick<NewsDeps, 'now'>, { updatedAt }: ProviderTransaction) {
+export function isYoung(
+  { now }: Pick<NewsDeps, 'now'>,
+  { updatedAt }: ProviderTransaction,
+): boolean {
   return addMs(updatedAt, OPEN_TIMEOUT_MS) > now()
 }

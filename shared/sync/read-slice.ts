@@ -63,7 +63,11 @@ export type SyncRun = {
  * 4, "Sync"). After a refused cursor the span is read from its beginning, once in a run. At the end
  * the slice is done or released. After a crash the slice is due again when its lease has expired.
  */
-export async function readSlice(run: SyncRun, claimed: Slice, kept: KeptPosition) {
+export async function readSlice(
+  run: SyncRun,
+  claimed: Slice,
+  kept: KeptPosition,
+): Promise<SliceEnd> {
   let slice = claimed
   let restarted = false
   const release = async (end: SliceEnd, at = run.deps.now()) => {
@@ -140,7 +144,7 @@ function filterOf({ kind, from, to, category, afterId }: Slice): TransactionFilt
   }
 }
 
-function positionAfter({ afterId, transactions }: TransactionPage) {
+function positionAfter({ afterId, transactions }: TransactionPage): string | undefined {
   return afterId ?? transactions.at(-1)?.transactionId
 }
 
@@ -225,7 +229,7 @@ async function reconcilePage(
  * Whether a job may have a form of the row that moves something. Most rows are the own row of a
  * credited payment, or pending: for them no read is spent.
  */
-function mayHaveOlderForm({ transaction, payment }: Row) {
+function mayHaveOlderForm({ transaction, payment }: Row): boolean {
   const { type, status } = transaction
   const isOwn = type === 'payment' && status === 'success' && isCreditedWith(payment, transaction)
   return status !== 'pending' && !isOwn

@@ -104,7 +104,10 @@ export function postingByRow(
  * the payment is pending. Undefined: the row does not match, its money was given back, or the
  * payment is no longer pending; the caller then asks further.
  */
-export async function creditByRow(deps: NewsDeps, { payment, transaction }: RowWithPayment) {
+export async function creditByRow(
+  deps: NewsDeps,
+  { payment, transaction }: RowWithPayment,
+): Promise<Payment | undefined> {
   if (payment === undefined || !matchesPayment(transaction, payment)) return undefined
   const held = await requireNotGivenBack(deps, transaction)
   if (held === undefined) return undefined
@@ -114,7 +117,7 @@ export async function creditByRow(deps: NewsDeps, { payment, transaction }: RowW
   return succeedPayment(deps, payment, capture, 'sync', held)
 }
 
-function matchesPayment(transaction: ProviderTransaction, payment: Payment) {
+function matchesPayment(transaction: ProviderTransaction, payment: Payment): boolean {
   return (
     transaction.isCaptured === true &&
     payment.status === 'pending' &&

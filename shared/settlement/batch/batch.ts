@@ -43,7 +43,7 @@ export const MOST_LINES = 5_000
 export const BATCHES_SUBJECT = 'batches'
 
 /** The subject of the records of one batch after it was opened. */
-export function batchSubject(number: number) {
+export function batchSubject(number: number): string {
   return `batch:${number}`
 }
 
@@ -62,15 +62,23 @@ export function batchRecord(
  * Whether the bank may pay its settlements because of this batch: a cancelled batch is live again
  * when the bank is known to have its file, or its records do not say whether it has.
  */
-export function isLive({ state, usedAt, isBroken }: Batch) {
+export function isLive({ state, usedAt, isBroken }: Batch): boolean {
   return state !== 'cancelled' || usedAt !== undefined || isBroken
 }
 
 /** A payout as every file of the batch shows it. */
-export type PayoutLine = ReturnType<typeof payoutLines>[number]
+export type PayoutLine = {
+  readonly line: number
+  readonly settlement_id: string
+  readonly client_id: string
+  readonly amount: number
+  readonly bank_code: string
+  readonly bank_account_no: string
+  readonly bank_account_name: string
+}
 
 /** What the lines are made of never changes while the batch is live. */
-export function payoutLines(settlements: readonly Settlement[]) {
+export function payoutLines(settlements: readonly Settlement[]): readonly PayoutLine[] {
   return settlements.map(({ settlementId, clientId, netMinor, bank }, at) => ({
     line: at + 1,
     settlement_id: settlementId,
@@ -82,10 +90,10 @@ export function payoutLines(settlements: readonly Settlement[]) {
   }))
 }
 
-export function digestOfLines(lines: readonly PayoutLine[]) {
+export function digestOfLines(lines: readonly PayoutLine[]): string {
   return digestOf(lines.map((line) => JSON.stringify(Object.values(line))))
 }
 
-export function digestOf(texts: readonly string[]) {
+export function digestOf(texts: readonly string[]): string {
   return createHash('sha256').update(texts.join('\n')).digest('hex')
 }

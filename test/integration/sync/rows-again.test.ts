@@ -27,7 +27,8 @@ const it = heldTest.extend('shown', async ({ deps, rows, credited, hold, sync })
     ...statuses: readonly ('success' | 'reversed' | 'failed')[]
   ) => {
     const row = kinds[kind]
-    // The books store when a payment's row became void. The provider's clock may be behind.
+    // Of these two kinds a payment keeps the time of the void, by the provider's clock. It may be
+    // behind the gateway's clock.
     const isMovement = kind === 'the own row of a payment' || kind === 'a refund of a payment'
     const behindMs = isMovement ? 11 * MINUTE_MS : 0
     for (const status of statuses) {
