@@ -40,7 +40,7 @@ export async function disputesBefore(deps: TableDeps, { createdAt }: Suspense): 
   const since = addMs(createdAt, -DEDUCTED_MS)
   const { items, complete } = await listSuspenseAbout(deps, { kind: 'case', since })
   const disputes = items.filter(({ cause, state }) => cause === 'dispute' && state !== 'won')
-  const unread = complete ? '' : ' Not all of them were read: run list-suspense --kind case.'
+  const unread = complete ? '' : ' Not all cases were read: run list-suspense --kind case.'
   if (disputes.length === 0) return ` No dispute is known of the two months before.${unread}`
   const named = disputes
     .slice(0, NAMED)

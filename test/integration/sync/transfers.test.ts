@@ -272,7 +272,5 @@ it('a month’s deduction of disputes, which names none, is told with the cases 
   const [item] = deps.stored.items('SUSPENSE#').filter(({ id }) => id === suspenseId)
   for (let at = 0; at < 5_100; at++) await putRaw(deps, { ...item, pk: `SUSPENSE#${at}` })
   const deduction = await findSuspense(deps, suspenseId)
-  expect(deduction && (await disputesBefore(deps, deduction))).toContain(
-    'Not all of them were read',
-  )
+  expect(deduction && (await disputesBefore(deps, deduction))).toContain('Not all cases were read')
 })
