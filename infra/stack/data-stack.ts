@@ -45,13 +45,15 @@ export class DataStack extends StageStack {
     this.provider = providerSecrets(this, 'Provider', stage, this.key)
     this.originSecret = stage.front === 'none' ? undefined : originSecret(this, 'Origin', stage)
     const { alarmRecipients, pageRecipients = alarmRecipients } = stage
-    const topicOf = (id: string, name: 'alerts' | 'pages', recipients: readonly string[]) =>
-      operatorTopic(this, id, { stage, name, recipients, key: this.key })
-    this.topic = topicOf('Alerts', 'alerts', alarmRecipients)
-    // The topic that wakes people gets no tickets that can wait.
-    this.pageTopic = hasAlarms(stage) ? topicOf('Pages', 'pages', pageRecipients) : undefined
-    if (hasAlarms(stage))
+    const alerts = { stage, name: 'alerts', recipients: alarmRecipients, key: this.key } as const
+    this.topic = operatorTopic(this, 'Alerts', alerts)
+    if (hasAlarms(stage)) {
+      // The topic that wakes people gets no tickets that can wait. It works without the key,
+      // because a disabled key must wake them too.
+      const pages = { stage, name: 'pages', recipients: pageRecipients } as const
+      this.pageTopic = operatorTopic(this, 'Pages', pages)
       new ProtectionRule(this, 'Protection', protectionRuleName(stage), this.topic)
+    }
     const { copies } = stage
     if (copies) new TableCopies(this, 'Copies', { stage, copies, table: this.table, key: this.key })
 

@@ -63,7 +63,7 @@ const TableSettings = v.strictObject({
   /** The generation that the stack made or adopted. The stack changes no other table. */
   adopted: Rate,
   /**
-   * `customer`: the stage's KMS key encrypts table, queues, logs, topics and secrets. It can be
+   * `customer`: the stage's KMS key encrypts table, queues, logs, alerts and secrets. It can be
    * disabled; its use is logged.
    */
   encryption: v.picklist(['aws', 'customer']),

@@ -154,14 +154,11 @@ const WITH_COPIES: Reasons = {
     ],
 }
 
-const WITH_GUARDED_COPIES: Reasons = {
+const WITH_ALARMS: Reasons = {
   'PCI.DSS.321-SNSEncryptedKMS': [
     /^Pages\/Topic\/Resource$/,
-    'The events name no merchant. The key of the stage is in the gateway’s region.',
+    'Pages name no merchant, and tell who disabled the key of the stage.',
   ],
-}
-
-const WITH_ALARMS: Reasons = {
   'Serverless-EventBusDLQ': [
     /^Protection\/Rule\/Resource$/,
     'An alarm counts what the rule matches, so a lost mail hides no change.',
@@ -261,7 +258,6 @@ export function reasonsFor(stage: DeployedStage, stack: string): readonly Reason
     stage.invocationTrail ? WITH_TRAIL : {},
     stage.alarmRecipients.length > 0 ? WITH_RECIPIENTS : {},
     stage.copies ? WITH_COPIES : {},
-    stage.copies && hasAlarms(stage) ? WITH_GUARDED_COPIES : {},
     hasAlarms(stage) ? WITH_ALARMS : {},
     stage.front === 'cloudfront' ? BEHIND_FRONT : {},
     stage.webhookEgress === 'nat' ? FIXED_ADDRESSES : {},

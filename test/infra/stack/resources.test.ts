@@ -47,11 +47,21 @@ describe('generations of the table', () => {
 })
 
 describe('the stage’s key', () => {
+  it('does not encrypt pages, which must tell that it was disabled', () => {
+    const topics = synthesised('prod').all('AWS::SNS::Topic')
+
+    expect(
+      topics.map(({ TopicName, KmsMasterKeyId }) => [TopicName, KmsMasterKeyId]),
+    ).toStrictEqual([
+      ['gateway-prod-alerts', '<key>.Arn'],
+      ['gateway-prod-pages', undefined],
+    ])
+  })
+
   it('encrypts every resource that stores data', () => {
     const keyProperties = {
       'AWS::DynamoDB::GlobalTable': 'KMSMasterKeyId',
       'AWS::SQS::Queue': 'KmsMasterKeyId',
-      'AWS::SNS::Topic': 'KmsMasterKeyId',
       'AWS::SecretsManager::Secret': 'KmsKeyId',
       'AWS::Logs::LogGroup': 'KmsKeyId',
     }
