@@ -23,7 +23,7 @@ const LIMITS = {
 export type AwsClients = ReturnType<typeof awsClients>
 
 /** Clients with the operator's credentials: profiles, SSO or the environment, as in the AWS CLI. */
-export function awsClients(region: string) {
+export function awsClients(region: string | undefined) {
   const config = { ...LIMITS, region }
   return {
     acm: new ACMClient({ ...LIMITS, region: FRONT_REGION }),

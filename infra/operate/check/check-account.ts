@@ -16,12 +16,16 @@ import { errorName, type Finding, ok, remedyFor, runCheck, unlessAbsent, wrong }
 /** The oldest CDK bootstrap that our stacks support. A test compares it with the assembly. */
 export const OLDEST_BOOTSTRAP = 8
 
-/** This check runs first, because every other check needs credentials. */
+/** This check runs first, because every other check needs credentials and a region. */
 export async function checkCredentials(
   sts: STSClient,
-  region: string,
-  { location }: Partial<Pick<DeployedStage, 'location'>> = {},
+  region: string | undefined,
+  { location }: Pick<DeployedStage, 'location'>,
 ): Promise<Finding> {
+  if (region === undefined) {
+    const todo = 'set AWS_REGION, or a region in the profile; for Indonesia it is ap-southeast-3'
+    return wrong('region', 'none is set', todo)
+  }
   try {
     const { Account: account, Arn: arn } = await sts.send(new GetCallerIdentityCommand({}))
     if (location && (location.account !== account || location.region !== region))
