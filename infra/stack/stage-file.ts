@@ -14,6 +14,8 @@ const MAX_ADDRESS_SHARE = 0.2
 
 const Rate = wholeBetween(1, 1_000_000)
 const Text = v.pipe(v.string(), v.minLength(1, 'not empty'))
+const Email = v.pipe(v.string(), v.email('an e-mail address'))
+const Pager = v.pipe(v.string(), v.startsWith('https://'))
 
 /**
  * The certificate by which API Gateway recognises the front. docs/operations.md, section 2, says
@@ -79,7 +81,7 @@ const TimeOfDay = v.strictObject({ hour: wholeBetween(0, 23), minute: wholeBetwe
 /** API Gateway answers further requests with 429. */
 const ThrottleSchema = v.strictObject({
   requestsPerSecond: numberAboveZero(1_000_000),
-  burst: numberAboveZero(1_000_000),
+  burst: Rate,
 })
 
 /** The API's own domain name, in a hosted zone of the same account. */
@@ -144,10 +146,10 @@ export const StageFileSchema = v.strictObject({
    * 500. Lists must never use up the capacity of creates and callbacks.
    */
   routeThrottles: v.record(v.string(), ThrottleSchema),
-  /** E-mail addresses. AWS asks each recipient once to confirm. */
-  alarmRecipients: v.array(Text),
-  /** E-mail or https, such as the address of a pager. Left out: `alarmRecipients`. */
-  pageRecipients: v.optional(v.array(Text)),
+  /** AWS asks each recipient once to confirm. */
+  alarmRecipients: v.array(Email),
+  /** Left out: `alarmRecipients`. */
+  pageRecipients: v.optional(v.array(v.union([Email, Pager], 'an e-mail address, or https://'))),
   /**
    * The monthly budget of the account in dollars, mailed to `alarmRecipients`. Left out: no budget.
    * Needs a front.

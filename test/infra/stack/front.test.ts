@@ -128,10 +128,19 @@ describe('firewall of the front', () => {
       expect(routes.filter(({ takes, addressGets }) => !(addressGets <= takes / 10))).toStrictEqual(
         [],
       )
-      // The firewall allows no lower limit.
-      expect(limits.filter(({ Limit }) => Limit < 10)).toStrictEqual([])
     },
   )
+
+  it('has no limit that AWS refuses: below ten, or no whole number', () => {
+    const small = stageWith({
+      ...BEHIND_FRONT,
+      routeThrottles: { 'POST /v1/payments': { requestsPerSecond: 1.01, burst: 1 } },
+    })
+
+    const limits = limited(synthesisedFront(small)).map(({ Limit }) => Limit)
+
+    expect(limits).toStrictEqual([242, 10, 300])
+  })
 
   it.each(QUOTA_STAGES)(
     'lets one address of the provider send the callbacks of two minutes of creates in one, at %i times the quota',
