@@ -122,8 +122,8 @@ function failureMessage(
 ) {
   const { name: kind, message } =
     error instanceof Error ? error : { name: 'Error', message: String(error) }
-  if (message.includes('ECONNREFUSED'))
-    return `nothing listens at ${url ?? 'AWS'}; start the gateway: npm start`
+  if (url && message.includes('ECONNREFUSED'))
+    return `nothing listens at ${url}; start the gateway: npm start`
   if (kind === 'AccessDeniedException') {
     return `you may not invoke ${name}: it needs the duty ${duty} (docs/operations.md, "Who may do what")`
   }

@@ -1,4 +1,6 @@
-import { describe, expect, it, vi } from 'vitest'
+import { LambdaClient } from '@aws-sdk/client-lambda'
+import { mockClient } from 'aws-sdk-client-mock'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { cli } from '../../support/admin-command.ts'
 import { cut, json, type Script } from '../../support/scripted-server.ts'
 
@@ -125,6 +127,17 @@ describe('npm run admin', () => {
     expect(await runOnBadPort('get-client')).toMatchObject({
       code: 2,
       err: 'PORT must be a number from 1 to 65534',
+    })
+  })
+
+  it('names the address that refuses a connection to AWS, where no gateway can be started', async () => {
+    const lambda = mockClient(LambdaClient).rejects(new Error('connect ECONNREFUSED 10.0.0.1:443'))
+    onTestFinished(() => lambda.restore())
+    const { run } = await cli(cut, { AWS_REGION: 'ap-southeast-3' })
+
+    expect(await run('get-client', '--stage', 'prod')).toMatchObject({
+      code: 1,
+      err: containing('lambda.ap-southeast-3.amazonaws.com: Error: connect ECONNREFUSED'),
     })
   })
 

@@ -134,7 +134,9 @@ it('npm run admin prints a script that completes actions, their fields and stage
   }
 
   expect(completed('list-cl')).toBe('list-clients')
+  expect(completed('tod')).toBe('today')
   expect(completed('get-client', '--cl')).toBe('--client_id')
+  expect(completed('payout-file', '--ou')).toBe('--out')
   expect(completed('get-client', 'c1', '--stage', 'pr')).toBe('prod')
 })
 
