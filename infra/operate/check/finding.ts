@@ -70,6 +70,7 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
     /Timeout|ETIMEDOUT|ECONN|E(NET|HOST)UNREACH|ENOTFOUND|EAI_AGAIN|NetworkingError/,
     'check the network, then try again',
   ],
+  [/^InvalidRestoreTime/, 'give a time of the last 35 days, five minutes ago or earlier'],
   [/^ENOENT$/, 'install openssl'],
 ]
 
