@@ -228,6 +228,18 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
     { code: 1, out: '', err: containing('"number": 1') },
   ],
   [
+    'shows the batches of payout-file also when no run is the last',
+    [part({ batch: { number: 1 } })],
+    ['payout-file', '--json'],
+    { code: 1, out: '', err: containing('"number": 1') },
+  ],
+  [
+    'ends payout-file with 1 when no run is the last',
+    [part({ batch: null })],
+    ['payout-file'],
+    { code: 1, err: 'payout-file was not finished after 500 runs' },
+  ],
+  [
     'ends with the refusal of a later run, and prints nothing else',
     [part({ csv: 'id,net\n' }), refusal('no')],
     ['get-books', '--format', 'csv'],
