@@ -20,7 +20,7 @@ export const OLDEST_BOOTSTRAP = 8
 export async function checkCredentials(
   sts: STSClient,
   region: string | undefined,
-  { location }: Pick<DeployedStage, 'location'>,
+  { location }: DeployedStage,
 ): Promise<Finding> {
   if (region === undefined) {
     const todo = 'set AWS_REGION, or a region in the profile; for Indonesia it is ap-southeast-3'
@@ -46,7 +46,7 @@ export async function checkCredentials(
  */
 export function bootstrapChecks(
   { cloudFormation, cloudFormationIn }: Pick<AwsClients, 'cloudFormation' | 'cloudFormationIn'>,
-  { front, copies }: Pick<DeployedStage, 'front' | 'copies'>,
+  { front, copies }: DeployedStage,
   region: string,
 ) {
   const places = [
