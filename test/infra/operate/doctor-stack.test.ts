@@ -282,12 +282,10 @@ describe('npm run doctor', () => {
   it('examines no stage of another account than that in the stage’s file', async () => {
     prod.aws.sts.on(GetCallerIdentityCommand).resolves({ Account: '000000000000' })
 
-    const { code, text } = await doctor(prod, '--stage', 'prod')
-
-    expect(code).toBe(1)
-    expect(text).toMatch(
-      /^wrong +credentials: account 000000000000 in ap-southeast-3, but the stage is in account 123456789012 in ap-southeast-3\n.*\n?$/,
+    const text = expect.stringMatching(
+      /^wrong +credentials: account 000000000000 in .* 123456789012/,
     )
+    expect(await doctor(prod, '--stage', 'prod')).toStrictEqual({ code: 1, text })
     expect(prod.aws.cloudFormation.calls()).toStrictEqual([])
   })
 

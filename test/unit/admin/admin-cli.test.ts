@@ -130,15 +130,14 @@ describe('npm run admin', () => {
     })
   })
 
-  it('names the address that refuses a connection to AWS, where no gateway can be started', async () => {
-    const lambda = mockClient(LambdaClient).rejects(new Error('connect ECONNREFUSED 10.0.0.1:443'))
+  it('starts no gateway for a refused connection to AWS', async () => {
+    const lambda = mockClient(LambdaClient).rejects(new Error('connect ECONNREFUSED'))
     onTestFinished(() => lambda.restore())
-    const { run } = await cli(cut, { AWS_REGION: 'ap-southeast-3' })
+    const { run } = await cli(cut, { AWS_REGION: 'us-east-1' })
 
-    expect(await run('get-client', '--stage', 'prod')).toMatchObject({
-      code: 1,
-      err: containing('lambda.ap-southeast-3.amazonaws.com: Error: connect ECONNREFUSED'),
-    })
+    expect((await run('get-client', '--stage', 'prod')).err).toBe(
+      'gateway-prod-get-client could not be invoked at lambda.us-east-1.amazonaws.com: Error: connect ECONNREFUSED',
+    )
   })
 
   it.each([
