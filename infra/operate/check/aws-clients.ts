@@ -35,7 +35,6 @@ export function awsClients(region: string | undefined) {
     route53: new Route53Client(config),
     secretsManager: new SecretsManagerClient(config),
     serviceQuotas: new ServiceQuotasClient(config),
-    sns: new SNSClient(config),
     snsIn: (place: string) => new SNSClient({ ...LIMITS, region: place }),
     sts: new STSClient(config),
   }

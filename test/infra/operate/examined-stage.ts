@@ -99,12 +99,10 @@ function deployedAws(template: StackTemplate, stage: string, ApiUrl: string) {
   onTestFinished(() => {
     for (const mock of Object.values(aws)) mock.restore()
   })
-  const topic = (name: string) => `arn:aws:sns:ap-southeast-3:000000000000:gateway-${stage}-${name}`
   const policy = (duty: string) => `arn:aws:iam::000000000000:policy/gateway-${stage}-${duty}`
   const outputs = {
     ApiUrl,
-    AlertsTopicArn: topic('alerts'),
-    PagesTopicArn: topic('pages'),
+    AlertsTopicArn: `arn:aws:sns:ap-southeast-3:000000000000:gateway-${stage}-alerts`,
     AdminPolicyArn: policy('admin'),
     FinancePolicyArn: policy('finance'),
     ApprovePolicyArn: policy('approve'),
