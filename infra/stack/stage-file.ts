@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
+import { RemovalPolicy } from 'aws-cdk-lib'
 import * as v from 'valibot'
 import { DAILY_TIMES } from '../../functions/daily-times.ts'
 import { PROVIDER_FEES } from '../../shared/stage-settings.ts'
@@ -132,7 +133,7 @@ export const StageFileSchema = v.strictObject({
   /** Days after which an API key without an expiry expires. Left out: never. */
   keyLifetimeDays: v.optional(Rate),
   /** Whether the table survives its stack. For other resources see `removalPolicyBesidesTable`. */
-  removalPolicy: v.picklist(['retain', 'destroy']),
+  removalPolicy: v.picklist([RemovalPolicy.RETAIN, RemovalPolicy.DESTROY]),
   /** AWS then refuses to delete table and stack. */
   deletionProtection: v.boolean(),
   /**

@@ -25,8 +25,6 @@ export const PLACEHOLDER_DOMAIN: StageDomain = {
 export const PLACEHOLDER_ACCOUNT = '123456789012'
 export const PLACEHOLDER_CERTIFICATE = '00000000-0000-0000-0000-000000000000'
 
-const REMOVAL_POLICIES = { retain: RemovalPolicy.RETAIN, destroy: RemovalPolicy.DESTROY } as const
-
 /**
  * `prod`, `dev`, or a developer's own, which without a file in infra/stages has the settings of
  * `dev`. Throws for an invalid name or file.
@@ -55,7 +53,7 @@ export function deployedStage(name: string) {
     ...(providerCallsPerMinute !== undefined && { providerCallsPerMinute }),
     ...(keyLifetimeDays !== undefined && { keyLifetimeDays }),
   }
-  return { ...file, removalPolicy: REMOVAL_POLICIES[file.removalPolicy], settings }
+  return { ...file, settings }
 }
 
 /**
