@@ -135,8 +135,8 @@ describe('npm run admin', () => {
     onTestFinished(() => lambda.restore())
     const { run } = await cli(cut, { AWS_REGION: 'us-east-1' })
 
-    expect((await run('get-client', '--stage', 'prod')).err).toBe(
-      'gateway-prod-get-client could not be invoked at lambda.us-east-1.amazonaws.com: Error: connect ECONNREFUSED',
+    expect((await run('get-client', '--stage', 'prod')).err).toMatch(
+      /at lambda.us-east-1.amazonaws.com: Error: connect ECONNREFUSED$/,
     )
   })
 
