@@ -53,10 +53,12 @@ export async function invokeAction(
 
 /** As `invokeAction`, but answers the failure. */
 export function tryAction(...call: Parameters<typeof invokeAction>) {
-  return invokeAction(...call).catch((error: unknown) => {
-    if (error instanceof InvocationFailed) return error
-    throw error
-  })
+  return invokeAction(...call).catch(failureOf)
+}
+
+export function failureOf(error: unknown) {
+  if (error instanceof InvocationFailed) return error
+  throw error
 }
 
 /** The local gateway's Invoke API is on the port after PORT (design section 6). */

@@ -5,7 +5,7 @@ import { asksForHelp, readOptions, UsageError } from '../../local/terminal/comma
 import { type Output, onTerminal, printableLine } from '../../local/terminal/printable.ts'
 import { type ActionCall, defineAction, LOCAL_STAGE, type Payload } from './action-command.ts'
 import { completionScript } from './completion.ts'
-import { InvocationFailed, invokeAction, ReplySchema } from './invoke-action.ts'
+import { failureOf, InvocationFailed, invokeAction, ReplySchema } from './invoke-action.ts'
 import { actionNamed, LISTED_ACTIONS, type ListedAction } from './listed-actions.ts'
 import { type Progress, startProgress } from './progress.ts'
 import { renderRefusal, renderReply } from './render-reply.ts'
@@ -81,7 +81,7 @@ async function today(argv: readonly string[], io: AdminIo): Promise<ExitCode> {
   const options = { stage: { type: 'string', default: LOCAL_STAGE } } as const
   const { stage } = readOptions(argv, options)
   const ask = (name: string, payload: Payload) =>
-    invoke(actionNamed(name), { stage, json: false, payload }, io)
+    invoke(actionNamed(name), { stage, json: false, payload }, io).catch(failureOf)
   return (await runToday(stage, ask, io)) ? 0 : 1
 }
 

@@ -1,6 +1,4 @@
-import { LambdaClient } from '@aws-sdk/client-lambda'
-import { mockClient } from 'aws-sdk-client-mock'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { cli } from '../../support/admin-command.ts'
 import { cut, json, type Script } from '../../support/scripted-server.ts'
 
@@ -128,16 +126,6 @@ describe('npm run admin', () => {
       code: 2,
       err: 'PORT must be a number from 1 to 65534',
     })
-  })
-
-  it('starts no gateway for a refused connection to AWS', async () => {
-    const lambda = mockClient(LambdaClient).rejects(new Error('connect ECONNREFUSED'))
-    onTestFinished(() => lambda.restore())
-    const { run } = await cli(cut, { AWS_REGION: 'us-east-1' })
-
-    expect((await run('get-client', '--stage', 'prod')).err).toMatch(
-      /at lambda.us-east-1.amazonaws.com: Error: connect ECONNREFUSED$/,
-    )
   })
 
   it.each([
