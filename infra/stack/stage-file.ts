@@ -240,14 +240,11 @@ function numberAboveZero(most: number) {
 }
 
 function wholeBetween(least: number, most: number) {
-  return v.pipe(numberBetween(least, most), v.integer('a whole number'))
-}
-
-function numberBetween(least: number, most: number) {
   return v.pipe(
     v.number(),
     v.minValue(least, `at least ${least}`),
     v.maxValue(most, `at most ${most}`),
+    v.integer('a whole number'),
   )
 }
 
