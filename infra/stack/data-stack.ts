@@ -45,40 +45,22 @@ export class DataStack extends StageStack {
     this.provider = providerSecrets(this, 'Provider', stage, this.key)
     this.originSecret = stage.front === 'none' ? undefined : originSecret(this, 'Origin', stage)
     const { alarmRecipients, pageRecipients = alarmRecipients } = stage
-    const topicOf = (id: string, name: 'alerts' | 'pages', recipients: readonly string[]) =>
-      operatorTopic(this, id, { stage, name, recipients, key: this.key })
-    this.topic = topicOf('Alerts', 'alerts', alarmRecipients)
-    // The topic that wakes people gets no tickets that can wait.
-    this.pageTopic = hasAlarms(stage) ? topicOf('Pages', 'pages', pageRecipients) : undefined
-    if (hasAlarms(stage))
+    const alerts = { stage, name: 'alerts', recipients: alarmRecipients, key: this.key } as const
+    this.topic = operatorTopic(this, 'Alerts', alerts)
+    if (hasAlarms(stage)) {
+      // The topic that wakes people gets no tickets that can wait. It works without the key,
+      // because a disabled key must wake them too.
+      const pages = { stage, name: 'pages', recipients: pageRecipients } as const
+      this.pageTopic = operatorTopic(this, 'Pages', pages)
       new ProtectionRule(this, 'Protection', protectionRuleName(stage), this.topic)
+    }
     const { copies } = stage
     if (copies) new TableCopies(this, 'Copies', { stage, copies, table: this.table, key: this.key })
 
-    this.output('AlertsTopicArn', this.topic.topicArn, 'Every alarm and alert, read during the day')
-    this.output(
-      'PagesTopicArn',
-      this.pageTopic?.topicArn,
-      'Only what must wake a person: subscribe the pager',
-    )
-    this.output('TableName', this.table.tableName, 'The one table')
-    const secrets = [providerSecretName, callbackSecretName].map((nameOf) =>
-      nameOf(stage.settings.name),
-    )
-    this.output(
-      'ProviderSecretName',
-      secrets[0],
-      'Put {"secret_key": "..."} here before the first payment',
-    )
-    this.output(
-      'CallbackSecretName',
-      secrets[1],
-      'Put {"callback_tokens": ["..."]} here before the first payment',
-    )
-  }
-
-  private output(id: string, value: string | undefined, description: string) {
-    if (value !== undefined) new CfnOutput(this, id, { value, description })
+    new CfnOutput(this, 'AlertsTopicArn', {
+      value: this.topic.topicArn,
+      description: 'Every alarm and alert, read during the day',
+    })
   }
 }
 

@@ -92,12 +92,12 @@ class DutyPolicies extends Construct {
     stage: { front, settings },
     data: { provider, originSecret, key },
   }: Props): PolicyStatementProps[] {
-    const { partition, account, region } = Stack.of(this)
     const secrets = [provider.key, provider.callbackTokens, ...(originSecret ? [originSecret] : [])]
     // AWS appends a dash and six characters to the name of a secret.
-    const canaryKey = `arn:${partition}:secretsmanager:${FRONT_REGION}:${account}:secret:${canaryKeySecretName(settings.name)}-??????`
+    const secret = `secret:${canaryKeySecretName(settings.name)}-??????`
+    const canaryKey = arnOf(this, 'secretsmanager', secret, FRONT_REGION)
     const conditions = {
-      StringEquals: { 'kms:ViaService': `secretsmanager.${region}.amazonaws.com` },
+      StringEquals: { 'kms:ViaService': `secretsmanager.${Stack.of(this).region}.amazonaws.com` },
     }
     const keyStatement = { sid: 'Key', actions: ['kms:Decrypt', 'kms:GenerateDataKey'], conditions }
     return [
@@ -105,7 +105,7 @@ class DutyPolicies extends Construct {
         sid: 'Deploy',
         actions: ['sts:AssumeRole'],
         resources: [
-          `arn:${partition}:iam::${account}:role/cdk-${DefaultStackSynthesizer.DEFAULT_QUALIFIER}-*`,
+          arnOf(this, 'iam', `role/cdk-${DefaultStackSynthesizer.DEFAULT_QUALIFIER}-*`, ''),
         ],
       },
       {

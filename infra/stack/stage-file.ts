@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
+import { RemovalPolicy } from 'aws-cdk-lib'
 import * as v from 'valibot'
 import { DAILY_TIMES } from '../../functions/daily-times.ts'
 import { PROVIDER_FEES } from '../../shared/stage-settings.ts'
@@ -14,6 +15,8 @@ const MAX_ADDRESS_SHARE = 0.2
 
 const Rate = wholeBetween(1, 1_000_000)
 const Text = v.pipe(v.string(), v.minLength(1, 'not empty'))
+const Email = v.pipe(v.string(), v.email('an e-mail address'))
+const Pager = v.pipe(v.string(), v.startsWith('https://'))
 
 /**
  * The certificate by which API Gateway recognises the front. docs/operations.md, section 2, says
@@ -63,7 +66,7 @@ const TableSettings = v.strictObject({
   /** The generation that the stack made or adopted. The stack changes no other table. */
   adopted: Rate,
   /**
-   * `customer`: the stage's KMS key encrypts table, queues, logs, topics and secrets. It can be
+   * `customer`: the stage's KMS key encrypts table, queues, logs, alerts and secrets. It can be
    * disabled; its use is logged.
    */
   encryption: v.picklist(['aws', 'customer']),
@@ -79,7 +82,7 @@ const TimeOfDay = v.strictObject({ hour: wholeBetween(0, 23), minute: wholeBetwe
 /** API Gateway answers further requests with 429. */
 const ThrottleSchema = v.strictObject({
   requestsPerSecond: numberAboveZero(1_000_000),
-  burst: numberAboveZero(1_000_000),
+  burst: Rate,
 })
 
 /** The API's own domain name, in a hosted zone of the same account. */
@@ -130,7 +133,7 @@ export const StageFileSchema = v.strictObject({
   /** Days after which an API key without an expiry expires. Left out: never. */
   keyLifetimeDays: v.optional(Rate),
   /** Whether the table survives its stack. For other resources see `removalPolicyBesidesTable`. */
-  removalPolicy: v.picklist(['retain', 'destroy']),
+  removalPolicy: v.picklist([RemovalPolicy.RETAIN, RemovalPolicy.DESTROY]),
   /** AWS then refuses to delete table and stack. */
   deletionProtection: v.boolean(),
   /**
@@ -144,10 +147,10 @@ export const StageFileSchema = v.strictObject({
    * 500. Lists must never use up the capacity of creates and callbacks.
    */
   routeThrottles: v.record(v.string(), ThrottleSchema),
-  /** E-mail addresses. AWS asks each recipient once to confirm. */
-  alarmRecipients: v.array(Text),
-  /** E-mail or https, such as the address of a pager. Left out: `alarmRecipients`. */
-  pageRecipients: v.optional(v.array(Text)),
+  /** AWS asks each recipient once to confirm. */
+  alarmRecipients: v.array(Email),
+  /** Left out: `alarmRecipients`. */
+  pageRecipients: v.optional(v.array(v.union([Email, Pager], 'an e-mail address, or https://'))),
   /**
    * The monthly budget of the account in dollars, mailed to `alarmRecipients`. Left out: no budget.
    * Needs a front.
@@ -237,14 +240,11 @@ function numberAboveZero(most: number) {
 }
 
 function wholeBetween(least: number, most: number) {
-  return v.pipe(numberBetween(least, most), v.integer('a whole number'))
-}
-
-function numberBetween(least: number, most: number) {
   return v.pipe(
     v.number(),
     v.minValue(least, `at least ${least}`),
     v.maxValue(most, `at most ${most}`),
+    v.integer('a whole number'),
   )
 }
 

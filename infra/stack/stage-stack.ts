@@ -21,11 +21,12 @@ export class StageStack extends Stack {
 }
 
 /**
- * The ARN of a resource in the stack's account and region, by its name:
- * `function:gateway-dev-settle-client`.
+ * The ARN of a resource in the stack's account, by its name: `function:gateway-dev-settle-client`.
+ * Without `region` it is in the stack's own.
  */
-export function arnOf(scope: IConstruct, service: string, resource: string) {
-  return Stack.of(scope).formatArn({ service, resource, arnFormat: ArnFormat.NO_RESOURCE_NAME })
+export function arnOf(scope: IConstruct, service: string, resource: string, region?: string) {
+  const arnFormat = ArnFormat.NO_RESOURCE_NAME
+  return Stack.of(scope).formatArn({ service, resource, region, arnFormat })
 }
 
 export function addLog(

@@ -25,8 +25,6 @@ export const PLACEHOLDER_DOMAIN: StageDomain = {
 export const PLACEHOLDER_ACCOUNT = '123456789012'
 export const PLACEHOLDER_CERTIFICATE = '00000000-0000-0000-0000-000000000000'
 
-const REMOVAL_POLICIES = { retain: RemovalPolicy.RETAIN, destroy: RemovalPolicy.DESTROY } as const
-
 /**
  * `prod`, `dev`, or a developer's own, which without a file in infra/stages has the settings of
  * `dev`. Throws for an invalid name or file.
@@ -55,7 +53,7 @@ export function deployedStage(name: string) {
     ...(providerCallsPerMinute !== undefined && { providerCallsPerMinute }),
     ...(keyLifetimeDays !== undefined && { keyLifetimeDays }),
   }
-  return { ...file, removalPolicy: REMOVAL_POLICIES[file.removalPolicy], settings }
+  return { ...file, settings }
 }
 
 /**
@@ -83,9 +81,7 @@ export type DeployedStage = Readonly<ReturnType<typeof deployedStage>>
  * creation, because a stack cannot adopt a queue or a secret. A failed creation keeps the table: a
  * stack can adopt it, and its deletion protection stops a rollback.
  */
-export function removalPolicyBesidesTable({
-  removalPolicy,
-}: Pick<DeployedStage, 'removalPolicy'>): RemovalPolicy {
+export function removalPolicyBesidesTable({ removalPolicy }: DeployedStage): RemovalPolicy {
   return removalPolicy === RemovalPolicy.RETAIN
     ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
     : removalPolicy
@@ -100,14 +96,11 @@ export function hasAlarms({
   deletionProtection,
   alarmRecipients,
   pageRecipients = [],
-}: Pick<DeployedStage, 'deletionProtection' | 'alarmRecipients' | 'pageRecipients'>) {
+}: DeployedStage) {
   return deletionProtection || alarmRecipients.length + pageRecipients.length > 0
 }
 
-export function loadOf({
-  settings,
-  deliveries,
-}: Pick<DeployedStage, 'settings' | 'deliveries'>): Load {
+export function loadOf({ settings, deliveries }: DeployedStage): Load {
   return { callsPerMinute: callsPerMinute(settings), ...deliveries }
 }
 
@@ -115,15 +108,12 @@ export function loadOf({
  * The stack of the API and workers, and the prefix of all names in the stage: its other stacks are
  * `data`, `operators`, `watch` and `front`.
  */
-export function stackNameOf({ settings }: Pick<DeployedStage, 'settings'>, part?: string) {
+export function stackNameOf({ settings }: DeployedStage, part?: string) {
   return `gateway-${settings.name}${part === undefined ? '' : `-${part}`}`
 }
 
 /** A restored generation has its number in its name. */
-export function tableNameOf(
-  stage: Pick<DeployedStage, 'settings' | 'table'>,
-  generation: number = stage.table.generation,
-) {
+export function tableNameOf(stage: DeployedStage, generation: number = stage.table.generation) {
   return stackNameOf(stage, generation === 1 ? undefined : String(generation))
 }
 
@@ -140,7 +130,7 @@ export function canaryKeySecretName(stage: string) {
   return `gateway/${stage}/canary-key`
 }
 
-export function protectionRuleName(stage: Pick<DeployedStage, 'settings'>) {
+export function protectionRuleName(stage: DeployedStage) {
   return stackNameOf(stage, 'protection')
 }
 

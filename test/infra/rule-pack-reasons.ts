@@ -140,7 +140,7 @@ const WITH_TRAIL: Reasons = {
 
 const WITH_RECIPIENTS: Reasons = {
   'Serverless-SNSRedrivePolicy': [
-    /^(Alerts|Pages)\/Topic\/[^/]+\/Resource$/,
+    /^(Alerts|Pages|front-\w+)\/Topic\/[^/]+\/Resource$/,
     'What a mail or a pager missed is still on: alarms keep their state, and due work repeats ' +
       'alerts.',
   ],
@@ -154,10 +154,10 @@ const WITH_COPIES: Reasons = {
     ],
 }
 
-const WITH_GUARDED_COPIES: Reasons = {
+const WITH_PAGES: Reasons = {
   'PCI.DSS.321-SNSEncryptedKMS': [
-    /^Pages\/Topic\/Resource$/,
-    'The events name no merchant. The key of the stage is in the gateway’s region.',
+    /^(Pages|front-\w+)\/Topic\/Resource$/,
+    'They name no merchant, and work while the key of the stage is disabled.',
   ],
 }
 
@@ -206,20 +206,6 @@ const FRONT: Reasons = {
   ],
 }
 
-const FRONT_ALARMS: Reasons = {
-  'PCI.DSS.321-SNSEncryptedKMS': [
-    /^front-\w+\/Topic\/Resource$/,
-    'Alarms name no merchant. The key of the stage is in the gateway’s region.',
-  ],
-}
-
-const FRONT_RECIPIENTS: Reasons = {
-  'Serverless-SNSRedrivePolicy': [
-    /^front-\w+\/Topic\/[^/]+\/Resource$/,
-    'What a mail or a pager missed is still on: alarms keep their state.',
-  ],
-}
-
 const FIXED_ADDRESSES: Reasons = {
   'AwsSolutions-IAM5[Resource::*]': [
     /^Functions\/deliver-webhook\/Role\/Resource$/,
@@ -246,22 +232,20 @@ const FIXED_ADDRESSES: Reasons = {
 }
 
 export function reasonsFor(stage: DeployedStage, stack: string): readonly Reason[] {
-  if (stack === 'front')
-    return [
-      FRONT,
-      hasAlarms(stage) ? FRONT_ALARMS : {},
-      stage.alarmRecipients.length > 0 ? FRONT_RECIPIENTS : {},
-    ].flatMap((reasons) => Object.entries(reasons))
   if (stack === 'watch') return []
+  const ofTopics = [
+    hasAlarms(stage) ? WITH_PAGES : {},
+    stage.alarmRecipients.length > 0 ? WITH_RECIPIENTS : {},
+  ]
+  if (stack === 'front') return [FRONT, ...ofTopics].flatMap((reasons) => Object.entries(reasons))
   return [
     EVERYWHERE,
+    ...ofTopics,
     ON_CALL,
     stage.deployment === 'canary' ? WITH_CANARIES : {},
     stage.table.encryption === 'aws' ? WITHOUT_KEY : {},
     stage.invocationTrail ? WITH_TRAIL : {},
-    stage.alarmRecipients.length > 0 ? WITH_RECIPIENTS : {},
     stage.copies ? WITH_COPIES : {},
-    stage.copies && hasAlarms(stage) ? WITH_GUARDED_COPIES : {},
     hasAlarms(stage) ? WITH_ALARMS : {},
     stage.front === 'cloudfront' ? BEHIND_FRONT : {},
     stage.webhookEgress === 'nat' ? FIXED_ADDRESSES : {},

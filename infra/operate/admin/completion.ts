@@ -26,18 +26,19 @@ _gateway_admin() {
   case "\${COMP_WORDS[1]}" in
 ${cases.join('\n')}
   esac
-  if [ "$COMP_CWORD" -eq 1 ]; then words='${LISTED_ACTIONS.map(({ name }) => name).join(' ')}'; fi
+  if [ "$COMP_CWORD" -eq 1 ]; then words='today month ${LISTED_ACTIONS.map(({ name }) => name).join(' ')}'; fi
   if [ "\${COMP_WORDS[COMP_CWORD - 1]}" = --stage ]; then words='${[LOCAL_STAGE, ...stageFiles()].join(' ')}'; fi
   COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -F _gateway_admin gateway-admin`
 }
 
-function optionsOf({ fields = [], takesFile, isPaged, hasDryRun }: ListedAction) {
+function optionsOf({ fields = [], takesFile, writesFile, isPaged, hasDryRun }: ListedAction) {
   return [
     ...fields.map(({ name }) => `--${name}`),
     ...(fields.length > 0 && fields.every(({ name }) => name !== 'payload') ? ['--payload'] : []),
     ...(takesFile ? ['--file'] : []),
+    ...(writesFile ? ['--out'] : []),
     ...(isPaged ? ['--all'] : []),
     ...(hasDryRun ? ['--dry-run'] : []),
     ...EVERYWHERE,

@@ -53,10 +53,12 @@ export async function invokeAction(
 
 /** As `invokeAction`, but answers the failure. */
 export function tryAction(...call: Parameters<typeof invokeAction>) {
-  return invokeAction(...call).catch((error: unknown) => {
-    if (error instanceof InvocationFailed) return error
-    throw error
-  })
+  return invokeAction(...call).catch(failureOf)
+}
+
+export function failureOf(error: unknown) {
+  if (error instanceof InvocationFailed) return error
+  throw error
 }
 
 /** The local gateway's Invoke API is on the port after PORT (design section 6). */
@@ -122,8 +124,8 @@ function failureMessage(
 ) {
   const { name: kind, message } =
     error instanceof Error ? error : { name: 'Error', message: String(error) }
-  if (message.includes('ECONNREFUSED'))
-    return `nothing listens at ${url ?? 'AWS'}; start the gateway: npm start`
+  if (url && message.includes('ECONNREFUSED'))
+    return `nothing listens at ${url}; start the gateway: npm start`
   if (kind === 'AccessDeniedException') {
     return `you may not invoke ${name}: it needs the duty ${duty} (docs/operations.md, "Who may do what")`
   }

@@ -5,13 +5,14 @@ import { asksForHelp, readOptions, UsageError } from '../../local/terminal/comma
 import { type Output, onTerminal, printableLine } from '../../local/terminal/printable.ts'
 import { type ActionCall, defineAction, LOCAL_STAGE, type Payload } from './action-command.ts'
 import { completionScript } from './completion.ts'
-import { InvocationFailed, invokeAction, ReplySchema } from './invoke-action.ts'
+import { failureOf, InvocationFailed, invokeAction, ReplySchema } from './invoke-action.ts'
 import { actionNamed, LISTED_ACTIONS, type ListedAction } from './listed-actions.ts'
 import { type Progress, startProgress } from './progress.ts'
 import { renderRefusal, renderReply } from './render-reply.ts'
 import { runAnswer } from './run-answer.ts'
 import { runFile } from './run-file.ts'
 import { runToday } from './run-today.ts'
+import { MAX_RUNS, runsOf } from './runs-of.ts'
 import { writePayoutFiles } from './write-payout-files.ts'
 
 type AdminIo = Output & { readonly env: NodeJS.ProcessEnv }
@@ -80,7 +81,7 @@ async function today(argv: readonly string[], io: AdminIo): Promise<ExitCode> {
   const options = { stage: { type: 'string', default: LOCAL_STAGE } } as const
   const { stage } = readOptions(argv, options)
   const ask = (name: string, payload: Payload) =>
-    invoke(actionNamed(name), { stage, json: false, payload }, io)
+    invoke(actionNamed(name), { stage, json: false, payload }, io).catch(failureOf)
   return (await runToday(stage, ask, io)) ? 0 : 1
 }
 
@@ -130,9 +131,6 @@ async function invoke(spec: ListedAction, call: ActionCall, io: AdminIo) {
     progress.end()
   }
 }
-
-/** The most runs of one report. Each run reads for minutes. */
-const MAX_RUNS = 500
 
 const CountedReply = v.object({
   status: v.literal(200),
@@ -203,34 +201,30 @@ async function collectReport(
   { env, progress, err }: AdminIo & { readonly progress: Progress },
 ) {
   const parts: ReportBody[] = []
-  const showBatches = () => {
-    if (spec.writesFile && parts.length > 0) err(JSON.stringify(batchesIn(parts), null, 2))
-  }
-  let payload = call.payload
-  for (let run = 0; run < MAX_RUNS; run++) {
-    const answer = await invokeAction(spec, { ...call, payload }, env).catch((error: unknown) => {
-      showBatches()
-      throw error
-    })
-    if (!v.is(ReportPart, answer)) {
-      showBatches()
-      return answer
+  let isWhole = false
+  const ask = (payload: Payload) => invokeAction(spec, { ...call, payload }, env)
+  try {
+    for await (const answer of runsOf(spec.name, call.payload, ask)) {
+      if (!v.is(ReportPart, answer)) return answer
+      parts.push(answer.body)
+      progress.say(`${spec.name}: ${parts.length} runs are done, more is left`)
     }
-    const { body } = answer
-    parts.push(body)
-    progress.say(`${spec.name}: ${parts.length} runs are done, more is left`)
-    if (body['continuing'] !== true || typeof body['cursor'] !== 'string') {
-      if (spec.writesFile) return { ...answer, body: batchesIn(parts) }
-      const whole = {
-        ...(body.csv !== undefined && { csv: parts.map(({ csv = '' }) => csv).join('') }),
-        ...(body.data && { data: parts.flatMap(({ data = [] }) => data) }),
-        ...unreadableDto([...new Set(parts.flatMap((part) => part.unreadable_ids ?? []))]),
-      }
-      return { ...answer, body: { ...body, ...whole } }
-    }
-    payload = { ...call.payload, cursor: body['cursor'] }
+    isWhole = true
+  } finally {
+    if (spec.writesFile && parts.length > 0 && !isWhole)
+      err(JSON.stringify(batchesIn(parts), null, 2))
   }
-  throw new InvocationFailed(`${spec.name} was not finished after ${MAX_RUNS} runs`)
+  return { status: 200, body: spec.writesFile ? batchesIn(parts) : wholeOf(parts) }
+}
+
+function wholeOf(parts: readonly ReportBody[]) {
+  const last = parts.at(-1)
+  return {
+    ...last,
+    ...(last?.csv !== undefined && { csv: parts.map(({ csv = '' }) => csv).join('') }),
+    ...(last?.data && { data: parts.flatMap(({ data = [] }) => data) }),
+    ...unreadableDto([...new Set(parts.flatMap((part) => part.unreadable_ids ?? []))]),
+  }
 }
 
 function batchesIn(parts: readonly ReportBody[]): object {

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { DAY_MS } from '../../../shared/time.ts'
 import { type Output, printableLine } from '../../local/terminal/printable.ts'
 import type { Payload } from './action-command.ts'
+import { InvocationFailed } from './invoke-action.ts'
 import { renderRefusal, tableOf, withCommands } from './render-reply.ts'
 
 /** A question of the day: which rows of an action's answer wait for an operator. */
@@ -92,8 +93,8 @@ const Rows = v.fallback(v.array(v.record(v.string(), v.unknown())), [])
 const Ids = v.fallback(v.array(v.string()), [])
 
 /**
- * What waits for an operator today, by actions that change nothing. A refused question stops no
- * other one. Answers whether all were answered, and all rows were read.
+ * What waits for an operator today, by actions that change nothing. A question that is refused or
+ * fails stops no other one. Answers whether all were answered, and all rows were read.
  */
 export async function runToday(
   stage: string,
@@ -105,9 +106,14 @@ export async function runToday(
   const answers = new Map<Payload, unknown>()
   const unreadable = new Map<string, Set<string>>()
   const unfinished = new Set<string>()
+  const failures = new Set<string>()
   for (const { what, action, payload, member, columns, waits = () => true } of LOOKS) {
     const answer = answers.get(payload) ?? (await ask(action, payload))
     answers.set(payload, answer)
+    if (answer instanceof InvocationFailed) {
+      failures.add(answer.message)
+      continue
+    }
     const { status, body } = v.parse(Answer, answer)
     if (status >= 400) {
       io.err(renderRefusal(action, stage, { status, body }))
@@ -142,5 +148,6 @@ export async function runToday(
     io.err(printableLine(`${action} did not read all rows. ${withCommands(all, stage)}`))
     isWhole = false
   }
-  return isWhole
+  for (const message of failures) io.err(printableLine(message))
+  return isWhole && failures.size === 0
 }

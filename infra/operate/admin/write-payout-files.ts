@@ -12,14 +12,13 @@ import {
 } from '../../local/console/page/operate/operate-shapes.ts'
 import { UsageError } from '../../local/terminal/command-line.ts'
 import { type Output, printableLine } from '../../local/terminal/printable.ts'
-import type { ActionCall } from './action-command.ts'
+import type { ActionCall, Payload } from './action-command.ts'
 import { invokeAction, ReplySchema } from './invoke-action.ts'
 import type { ListedAction } from './listed-actions.ts'
 import { commandOf, renderRefusal, withCommands } from './render-reply.ts'
+import { runsOf } from './runs-of.ts'
 
 const RunReply = v.object({ status: v.literal(200), body: PayoutRunSchema })
-
-const MAX_RUNS = 500
 
 const APPROVALS = 'payout-approvals.csv'
 
@@ -35,23 +34,20 @@ export async function writePayoutFiles(
 ) {
   if (!existsSync(folder)) throw new UsageError(`there is no folder ${folder}`)
   const leftOut: LeftOut[] = []
-  let payload = call.payload
-  for (let run = 0; run < MAX_RUNS; run++) {
-    const answer = await invokeAction(spec, { ...call, payload }, io.env)
+  const ask = (payload: Payload) => invokeAction(spec, { ...call, payload }, io.env)
+  for await (const answer of runsOf(spec.name, call.payload, ask)) {
     const reply = v.safeParse(RunReply, answer)
     if (!reply.success) {
       io.err(renderRefusal(spec.name, call.stage, v.parse(ReplySchema, answer)))
       return false
     }
-    const { batch, file, left_out: left, continuing, cursor } = reply.output.body
+    const { batch, file, left_out: left } = reply.output.body
     leftOut.push(...left)
     if (batch) io.out(textOf(batch))
     if (batch && file) {
       const again = `${commandOf(spec.name, call.stage)} --batch ${batch.number}`
       await writeFile(folder, file, again, io)
     }
-    if (!continuing || cursor === undefined) break
-    payload = { ...call.payload, cursor }
   }
   for (const { settlement_id: id, reason, command } of leftOut) {
     const text = `Left out: ${id}: ${reason}${command ? `. ${command}` : ''}`

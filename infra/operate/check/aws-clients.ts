@@ -23,7 +23,7 @@ const LIMITS = {
 export type AwsClients = ReturnType<typeof awsClients>
 
 /** Clients with the operator's credentials: profiles, SSO or the environment, as in the AWS CLI. */
-export function awsClients(region: string) {
+export function awsClients(region: string | undefined) {
   const config = { ...LIMITS, region }
   return {
     acm: new ACMClient({ ...LIMITS, region: FRONT_REGION }),
@@ -35,7 +35,6 @@ export function awsClients(region: string) {
     route53: new Route53Client(config),
     secretsManager: new SecretsManagerClient(config),
     serviceQuotas: new ServiceQuotasClient(config),
-    sns: new SNSClient(config),
     snsIn: (place: string) => new SNSClient({ ...LIMITS, region: place }),
     sts: new STSClient(config),
   }

@@ -16,12 +16,16 @@ import { errorName, type Finding, ok, remedyFor, runCheck, unlessAbsent, wrong }
 /** The oldest CDK bootstrap that our stacks support. A test compares it with the assembly. */
 export const OLDEST_BOOTSTRAP = 8
 
-/** This check runs first, because every other check needs credentials. */
+/** This check runs first, because every other check needs credentials and a region. */
 export async function checkCredentials(
   sts: STSClient,
-  region: string,
-  { location }: Partial<Pick<DeployedStage, 'location'>> = {},
+  region: string | undefined,
+  { location }: DeployedStage,
 ): Promise<Finding> {
+  if (region === undefined) {
+    const todo = 'set AWS_REGION, or a region in the profile; for Indonesia it is ap-southeast-3'
+    return wrong('region', 'none is set', todo)
+  }
   try {
     const { Account: account, Arn: arn } = await sts.send(new GetCallerIdentityCommand({}))
     if (location && (location.account !== account || location.region !== region))
@@ -41,8 +45,8 @@ export async function checkCredentials(
  * late: the API would already refuse all other callers.
  */
 export function bootstrapChecks(
-  { cloudFormation, cloudFormationIn }: Pick<AwsClients, 'cloudFormation' | 'cloudFormationIn'>,
-  { front, copies }: Pick<DeployedStage, 'front' | 'copies'>,
+  { cloudFormationIn }: Pick<AwsClients, 'cloudFormationIn'>,
+  { front, copies }: DeployedStage,
   region: string,
 ) {
   const places = [
@@ -53,8 +57,7 @@ export function bootstrapChecks(
   ]
   return [...new Set(places)].map((place) => {
     const what = `CDK bootstrap in ${place}`
-    const client = place === region ? cloudFormation : cloudFormationIn(place)
-    return { what, place, check: () => checkBootstrap(client, what) }
+    return { what, place, check: () => checkBootstrap(cloudFormationIn(place), what) }
   })
 }
 

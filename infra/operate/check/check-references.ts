@@ -1,6 +1,6 @@
 import { type DeployedStage, stackNameOf } from '../../stack/stage.ts'
 import { type AwsClients, describeStack, wasCreated } from './aws-clients.ts'
-import { type Finding, ok, wrong } from './finding.ts'
+import { type Finding, findingsOrOk, wrong } from './finding.ts'
 
 /** The stacks that read outputs of another stack, by their parts: undefined is the gateway. */
 export const REFERENCES: readonly (readonly [
@@ -38,7 +38,7 @@ export async function checkReferences(
     const detail = `${name} still has keys, secrets or ids of an earlier ${made}`
     return [wrong(what, detail, updateCommand(name, madeAt))]
   })
-  return findings.length > 0 ? findings : [ok(what, 'each stack has read the present stacks')]
+  return findingsOrOk(findings, what, 'each stack has read the present stacks')
 }
 
 /** A new tag makes CloudFormation update every resource; the next deployment removes it. */

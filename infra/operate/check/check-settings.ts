@@ -10,7 +10,7 @@ import {
   PLACEHOLDER_RETURN_URL,
 } from '../../stack/stage.ts'
 import type { OriginCertificate } from '../../stack/stage-file.ts'
-import { errorName, type Finding, ok, wrong } from './finding.ts'
+import { errorName, type Finding, findingsOrOk, ok, wrong } from './finding.ts'
 
 const FRONT_REMEDY =
   'npm run deploy -- --stage STAGE --init makes the first; docs/operations.md, "The front\'s ' +
@@ -55,8 +55,8 @@ export function checkSettings(stage: DeployedStage): readonly Finding[] {
   const findings = lacks.flatMap(([isLacking, detail, todo]) =>
     isLacking ? [wrong(what, detail, todo)] : [],
   )
-  if (findings.length > 0) return findings
-  return [ok(what, `${settings.name} keeps its data; ${alarmRecipients.length} recipients`)]
+  const detail = `${settings.name} keeps its data; ${alarmRecipients.length} recipients`
+  return findingsOrOk(findings, what, detail)
 }
 
 export function originCertificateProblems({ id, authority }: OriginCertificate, nowMs: number) {

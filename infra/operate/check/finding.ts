@@ -16,6 +16,10 @@ export function wrong(what: string, detail: string, todo: string): Finding {
   return { what, state: 'wrong', detail, todo }
 }
 
+export function findingsOrOk(findings: readonly Finding[], what: string, detail: string) {
+  return findings.length > 0 ? findings : [ok(what, detail)]
+}
+
 /** Each finding's remedy is on the next line. `words`: the tool's names of the states. */
 export function renderFindings(
   findings: readonly Finding[],
@@ -70,6 +74,7 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
     /Timeout|ETIMEDOUT|ECONN|E(NET|HOST)UNREACH|ENOTFOUND|EAI_AGAIN|NetworkingError/,
     'check the network, then try again',
   ],
+  [/^InvalidRestoreTime/, 'give a time of the last 35 days, five minutes ago or earlier'],
   [/^ENOENT$/, 'install openssl'],
 ]
 

@@ -36,6 +36,7 @@ export async function initStage({
   const aws = awsClients(region)
   const credentials = await checkCredentials(aws.sts, region, stage)
   if (credentials.state !== 'ok') return [credentials]
+  const { Account: account = '' } = await aws.sts.send(new GetCallerIdentityCommand({}))
   const findings = [credentials, ...(await checkAccountQuotas(aws, stage))]
   if (hasAlarms(stage))
     findings.push(...(await runCheck('account API requests', () => checkApiRequests(aws, stage))))
@@ -43,7 +44,6 @@ export async function initStage({
     const results = await runStep(what, async () => {
       const finding = await check()
       if (finding.state === 'ok') return ok(what, `is there: ${finding.detail}`)
-      const { Account: account = '' } = await aws.sts.send(new GetCallerIdentityCommand({}))
       const code = await runCdk(['bootstrap', `aws://${account}/${place}`])
       if (code === 0) return ok(what, 'made')
       return wrong(what, `cdk ended with ${code}`, 'the last lines of its output say what failed')
@@ -52,11 +52,9 @@ export async function initStage({
   }
   if (repository !== undefined) {
     const { name } = stage.settings
-    const results = await runStep(`role ${pipelineRoleOf(name)}`, async () => {
-      const { Account: account = '' } = await aws.sts.send(new GetCallerIdentityCommand({}))
-      return makePipelineRole(aws.iam, { stage: name, account, repository })
-    })
-    findings.push(...results)
+    const pipeline = { stage: name, account, repository }
+    const make = () => makePipelineRole(aws.iam, pipeline)
+    findings.push(...(await runStep(`role ${pipelineRoleOf(name)}`, make)))
   }
   if (stage.front !== 'cloudfront') return findings
   return [

@@ -29,13 +29,10 @@ export async function preflight({ stage, region, root }: PreflightInput) {
     ...checkSettings(stage),
     ...(await runCheck('packages', async () => checkInstalled(root))),
   ]
-  if (region === undefined) {
-    const todo = 'set AWS_REGION, or a region in the profile; for Indonesia it is ap-southeast-3'
-    return { findings: [...localFindings, wrong('region', 'none is set', todo)], first: false }
-  }
   const aws = awsClients(region)
   const credentials = await checkCredentials(aws.sts, region, stage)
-  if (credentials.state !== 'ok') return { findings: [...localFindings, credentials], first: false }
+  if (region === undefined || credentials.state !== 'ok')
+    return { findings: [...localFindings, credentials], first: false }
   // Some steps are possible only after a stack's first deployment.
   let first = false
   const accountFindings = await Promise.all([

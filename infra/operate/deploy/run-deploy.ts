@@ -100,7 +100,7 @@ export function runDeploy(argv: readonly string[], io: DeployIo) {
     if (code !== 0 || flags.includes('prepare-change-set')) return code
     // CDK does not update the readers of a stack made anew.
     const references = await runCheck('references between stacks', () =>
-      (io.checkReferences ?? checkReferences)(awsClients(region ?? ''), stage),
+      (io.checkReferences ?? checkReferences)(awsClients(region), stage),
     )
     if (hasWrong(references)) {
       printFindings(stage, references)

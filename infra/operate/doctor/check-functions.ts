@@ -13,7 +13,7 @@ import {
   stackNameOf,
   unpublished,
 } from '../../stack/stage.ts'
-import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
+import { findingsOrOk, ok, runCheck, wrong } from '../check/finding.ts'
 import { askApi } from './ask-api.ts'
 
 /** More calls at once would make Lambda throttle; fewer would make a check time out. */
@@ -49,10 +49,6 @@ export async function checkRoutes(apiUrl: string, stage: string) {
       : [wrong(`route ${method} ${path}`, `${outcome}, not ${answers}`, todo)]
   })
   return findingsOrOk(findings.flat(), 'routes', `functions answer all ${ROUTES.length}`)
-}
-
-function findingsOrOk(findings: readonly Finding[], what: string, detail: string) {
-  return findings.length > 0 ? findings : [ok(what, detail)]
 }
 
 /** The prover waits up to 23 s for a function that does not answer, and both may have to start. */

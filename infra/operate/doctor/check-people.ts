@@ -16,31 +16,27 @@ export async function checkAlerts(
   stack: Stack,
 ) {
   const isNeeded = hasAlarms(stage)
-  const outputs = isNeeded ? ['AlertsTopicArn', 'PagesTopicArn'] : ['AlertsTopicArn']
-  const checks = outputs.map(async (output) => {
-    const topicArn = outputOf(stack, output)
-    return topicArn === undefined
-      ? [wrong(`topic ${output}`, 'is not an output of the stack', 'npm run deploy')]
-      : checkTopic(aws.sns, topicArn, isNeeded)
+  const [, partition, , here = '', account] = outputOf(stack, 'AlertsTopicArn')?.split(':') ?? []
+  const topics = [[here, 'alerts'], ...(isNeeded ? topicsOfAlarms(stage, here) : [])] as const
+  const checks = topics.map(([region, name]) => {
+    const topicArn = `arn:${partition}:sns:${region}:${account}:${stackNameOf(stage, name)}`
+    return checkTopic(aws.snsIn(region), topicArn, isNeeded)
   })
-  const [, partition, , , account] = outputOf(stack, 'AlertsTopicArn')?.split(':') ?? []
-  const elsewhere = isNeeded && account !== undefined ? topicsElsewhere(stage) : []
-  const checksElsewhere = elsewhere.map(({ region, name }) =>
-    checkTopic(aws.snsIn(region), `arn:${partition}:sns:${region}:${account}:${name}`, isNeeded),
-  )
-  return (await Promise.all([...checks, ...checksElsewhere])).flat()
+  return (await Promise.all(checks)).flat()
 }
 
 /** Topics in another account are out of reach. */
-function topicsElsewhere(stage: DeployedStage) {
-  const { front, copies } = stage
-  const topic = (region: string, name: string) => ({ region, name: stackNameOf(stage, name) })
+function topicsOfAlarms({ front, copies }: DeployedStage, here: string) {
   return [
+    [here, 'pages'],
     ...(front === 'cloudfront'
-      ? [topic(FRONT_REGION, 'front-alerts'), topic(FRONT_REGION, 'front-pages')]
+      ? ([
+          [FRONT_REGION, 'front-alerts'],
+          [FRONT_REGION, 'front-pages'],
+        ] as const)
       : []),
-    ...(copies && !copies.account ? [topic(copies.region, 'copies-pages')] : []),
-  ]
+    ...(copies && !copies.account ? [[copies.region, 'copies-pages'] as const] : []),
+  ] as const
 }
 
 function checkTopic(sns: SNSClient, TopicArn: string, isNeeded: boolean) {
@@ -87,13 +83,10 @@ export async function checkDuties(iam: IAMClient, stack: Stack) {
 
 function checkApart(iam: IAMClient, stack: Stack, [first, second]: (typeof APART)[number]) {
   const what = `duties ${first} and ${second}`
-  const [one, other] = [first, second].map((duty) =>
-    outputOf(stack, `${duty[0]?.toUpperCase()}${duty.slice(1)}PolicyArn`),
-  )
+  const holdersBy = (duty: string) =>
+    holdersOf(iam, outputOf(stack, `${duty[0]?.toUpperCase()}${duty.slice(1)}PolicyArn`))
   return runCheck(what, async () => {
-    if (!one || !other)
-      return wrong(what, 'their policies are no outputs of the stack', 'npm run deploy')
-    const [holders, others] = await Promise.all([holdersOf(iam, one), holdersOf(iam, other)])
+    const [holders, others] = await Promise.all([holdersBy(first), holdersBy(second)])
     const both = [...holders.intersection(others)]
     return both.length === 0
       ? ok(what, `no user, group or role holds both; ${NOT_CHECKED}`)
@@ -105,7 +98,7 @@ function checkApart(iam: IAMClient, stack: Stack, [first, second]: (typeof APART
   })
 }
 
-async function holdersOf(client: IAMClient, PolicyArn: string) {
+async function holdersOf(client: IAMClient, PolicyArn: string | undefined) {
   const holders = new Set<string>()
   for await (const page of paginateListEntitiesForPolicy(
     { client, stopOnSameToken: true },

@@ -2,7 +2,7 @@ import * as aws from '@aws-sdk/client-cloudformation'
 import { type DeployedStage, stackNameOf } from '../../stack/stage.ts'
 import type { AwsClients } from '../check/aws-clients.ts'
 import { describeStack, wasCreated } from '../check/aws-clients.ts'
-import { type Finding, ok, runCheck, unclear, wrong } from '../check/finding.ts'
+import { type Finding, findingsOrOk, ok, runCheck, unclear, wrong } from '../check/finding.ts'
 
 export type Waiting = {
   readonly nowMs: () => number
@@ -79,7 +79,7 @@ async function checkDrift(client: aws.CloudFormationClient, StackName: string, w
   }
   if (status !== 'DETECTION_COMPLETE')
     findings.push(unclear(what, 'not everything could be compared', MAY_NOT_READ))
-  return findings.length > 0 ? findings : ok(what, 'none')
+  return findingsOrOk(findings, what, 'none')
 }
 
 async function waitForDetection(

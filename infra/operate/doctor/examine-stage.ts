@@ -18,7 +18,7 @@ import { type AwsClients, outputOf } from '../check/aws-clients.ts'
 import { checkAccountQuotas } from '../check/check-account.ts'
 import { checkReferences } from '../check/check-references.ts'
 import { originCertificateProblems } from '../check/check-settings.ts'
-import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
+import { type Finding, findingsOrOk, ok, runCheck, wrong } from '../check/finding.ts'
 import { checkPipelineRole } from '../check/pipeline-role.ts'
 import { missingSettings } from '../restore/missing-settings.ts'
 import {
@@ -164,6 +164,5 @@ async function checkAliases(
       )
     })
   })
-  const all = findings.flat()
-  return all.length > 0 ? all : [ok('aliases', 'all serve the versions of the stack')]
+  return findingsOrOk(findings.flat(), 'aliases', 'all serve the versions of the stack')
 }

@@ -1,7 +1,8 @@
 import { readOptions, runCommand } from '../../local/terminal/command-line.ts'
 import { printableLines } from '../../local/terminal/printable.ts'
 import { awsClients } from '../check/aws-clients.ts'
-import { forStage, hasWrong, renderFindings, wrong } from '../check/finding.ts'
+import { checkCredentials } from '../check/check-account.ts'
+import { forStage, hasWrong, renderFindings } from '../check/finding.ts'
 import { regionOf } from '../check/region-of.ts'
 import { stageNamed } from '../check/stage-named.ts'
 import type { Waiting } from './check-stack.ts'
@@ -25,11 +26,10 @@ export function runDoctor(argv: readonly string[], { env, ...io }: DoctorIo) {
     const { json, stage: name } = readOptions(argv, OPTIONS)
     const stage = stageNamed(name)
     const region = await regionOf(env)
-    const found =
-      region === undefined
-        ? [wrong('region', 'none is set', 'set AWS_REGION, or a region in the profile')]
-        : await examineStage({ stage, aws: awsClients(region), ...io })
-    const findings = forStage(found, stage.settings.name)
+    const aws = awsClients(region)
+    const credentials = await checkCredentials(aws.sts, region, stage)
+    const found = credentials.state === 'ok' ? await examineStage({ stage, aws, ...io }) : []
+    const findings = forStage([credentials, ...found], stage.settings.name)
     const words = { ok: 'ok', wrong: 'wrong', unclear: 'could not look' }
     console.log(
       printableLines(json ? JSON.stringify(findings, null, 2) : renderFindings(findings, words)),

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Payload } from '../admin/action-command.ts'
-import { InvocationFailed } from '../admin/invoke-action.ts'
 import { parseCsv } from '../admin/parse-csv.ts'
+import { runsOf } from '../admin/runs-of.ts'
 
 export type Ask = (action: string, payload: Payload) => Promise<unknown>
 
@@ -25,16 +25,12 @@ export async function* partsOf<const Part extends v.GenericSchema>(
   payload: Payload,
   part: Part,
 ): AsyncGenerator<v.InferOutput<Part>> {
-  let cursor: unknown
-  for (let count = 0; count < MAX_PARTS; count++) {
-    const asked = cursor === undefined ? payload : { ...payload, cursor }
-    const { status, body } = v.parse(Reply, await ask(action, asked))
+  const asking = (asked: Payload) => ask(action, asked)
+  for await (const answer of runsOf(action, payload, asking, MAX_PARTS)) {
+    const { status, body } = v.parse(Reply, answer)
     if (status !== 200) throw new Refusal(`${action} was refused: ${body.message ?? status}`)
     yield v.parse(part, body)
-    if (body['continuing'] !== true) return
-    cursor = body['cursor']
   }
-  throw new InvocationFailed(`${action} was not finished after ${MAX_PARTS} parts`)
 }
 
 type CsvRow = Readonly<Record<string, string>>

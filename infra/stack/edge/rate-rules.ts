@@ -7,6 +7,8 @@ import { CREATE_ROUTE, throttleOf } from '../triggers/route-settings.ts'
 
 /** The firewall's shortest window: an address may use its whole share at once. */
 const WINDOW_SECONDS = 60
+/** AWS accepts no lower limit. */
+const LEAST_LIMIT = 10
 
 export const CALLBACK_PATHS = MANIFEST.flatMap(({ trigger }) =>
   trigger.kind === 'http' && trigger.path.startsWith('/callbacks/') ? [trigger.path] : [],
@@ -70,7 +72,7 @@ export function rateRules(stage: DeployedStage, merchantSet?: string): CfnWebACL
     statement: {
       rateBasedStatement: {
         aggregateKeyType: 'IP',
-        limit: rule.limit(stage),
+        limit: Math.max(LEAST_LIMIT, Math.floor(rule.limit(stage))),
         evaluationWindowSec: WINDOW_SECONDS,
         scopeDownStatement: exceptAddresses(
           rule.scope(),
@@ -107,7 +109,7 @@ function shareOf(stage: DeployedStage, counts: (routeKey: string) => boolean) {
   const rates = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? [])
     .filter(counts)
     .map((routeKey) => throttleOf(stage, routeKey).requestsPerSecond)
-  return Math.floor(Math.min(...rates) * stage.frontSettings.addressShare * WINDOW_SECONDS)
+  return Math.min(...rates) * stage.frontSettings.addressShare * WINDOW_SECONDS
 }
 
 function exceptAddresses(scope: Statement, arn: string | undefined): Statement {

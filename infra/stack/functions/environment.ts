@@ -35,9 +35,16 @@ function settingsOf(
   stage: DeployedStage,
 ): v.InferInput<typeof DeployedSettings> {
   const { payerDefaults, callsMerchants, trigger } = spec
-  const { providerFees, keyLifetimeDays, defaultReturnUrl, defaultDisplayName, pushLimit } =
-    stage.settings
-  const { providerCallsPerMinute, clientRateLimit, clientCreateLimit } = stage.settings
+  const {
+    providerFees,
+    keyLifetimeDays,
+    defaultReturnUrl,
+    defaultDisplayName,
+    pushLimit,
+    providerCallsPerMinute,
+    clientRateLimit,
+    clientCreateLimit,
+  } = stage.settings
   const isOperators = trigger.kind === 'operator'
   const environments = clientEnvironments(spec, stage)
   return {

@@ -6,6 +6,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { QUEUE_NAMES } from '../../../shared/queues.ts'
 import type { DataStack } from '../data-stack.ts'
 import { type DeployedStage, stackNameOf } from '../stage.ts'
+import { arnOf } from '../stage-stack.ts'
 
 type Props = { readonly stage: DeployedStage; readonly data: DataStack }
 
@@ -16,7 +17,7 @@ type Props = { readonly stage: DeployedStage; readonly data: DataStack }
 export class OnCallPolicy extends Construct {
   constructor(scope: Construct, id: string, { stage, data }: Props) {
     super(scope, id)
-    const names = { stack: Stack.of(this), name: stackNameOf(stage) }
+    const names = { scope: this, name: stackNameOf(stage) }
     const policy = new ManagedPolicy(this, 'Policy', {
       // As with the policies of duties, no description.
       managedPolicyName: stackNameOf(stage, 'oncall'),
@@ -35,20 +36,19 @@ export class OnCallPolicy extends Construct {
   }
 }
 
-type Names = { readonly stack: Stack; readonly name: string }
+type Names = { readonly scope: Construct; readonly name: string }
 
-function starts(names: Names, { settings }: DeployedStage): PolicyStatementProps {
+function starts({ scope }: Names, { settings }: DeployedStage): PolicyStatementProps {
   return {
     sid: 'Start',
     actions: ['lambda:InvokeFunction'],
     resources: MANIFEST.filter((spec) => mayInvoke('oncall', spec)).map((spec) =>
-      arn(names, 'lambda', `function:${functionName(settings.name, spec)}`),
+      arnOf(scope, 'lambda', `function:${functionName(settings.name, spec)}`),
     ),
   }
 }
 
-function looks(names: Names): readonly PolicyStatementProps[] {
-  const { name } = names
+function looks({ scope, name }: Names): readonly PolicyStatementProps[] {
   // The front and its probe are in another region.
   const logs = [`/aws/lambda/${name}-*`, `/aws/vendedlogs/*/${name}*`, `aws-waf-logs-${name}*`]
   return [
@@ -71,24 +71,23 @@ function looks(names: Names): readonly PolicyStatementProps[] {
     {
       sid: 'Dashboard',
       actions: ['cloudwatch:GetDashboard'],
-      resources: [arn(names, 'cloudwatch', `dashboard/${name}`, '')],
+      resources: [arnOf(scope, 'cloudwatch', `dashboard/${name}`, '')],
     },
     {
       sid: 'Logs',
       actions: ['logs:FilterLogEvents', 'logs:StartQuery'],
-      resources: logs.map((group) => arn(names, 'logs', `log-group:${group}:*`, '*')),
+      resources: logs.map((group) => arnOf(scope, 'logs', `log-group:${group}:*`, '*')),
     },
     {
       sid: 'Table',
       actions: ['dynamodb:DescribeTable'],
-      resources: [arn(names, 'dynamodb', `table/${name}*`)],
+      resources: [arnOf(scope, 'dynamodb', `table/${name}*`)],
     },
   ]
 }
 
-function repairs(names: Names): readonly PolicyStatementProps[] {
-  const { name } = names
-  const functions = arn(names, 'lambda', `function:${name}-*`)
+function repairs({ scope, name }: Names): readonly PolicyStatementProps[] {
+  const functions = arnOf(scope, 'lambda', `function:${name}-*`)
   return [
     {
       sid: 'QuietAlarms',
@@ -109,13 +108,13 @@ function repairs(names: Names): readonly PolicyStatementProps[] {
     {
       sid: 'EventSources',
       actions: ['lambda:UpdateEventSourceMapping'],
-      resources: [arn(names, 'lambda', 'event-source-mapping:*')],
+      resources: [arnOf(scope, 'lambda', 'event-source-mapping:*')],
       conditions: { ArnLike: { 'lambda:FunctionArn': functions } },
     },
     {
       sid: 'Releases',
       actions: ['codedeploy:StopDeployment'],
-      resources: [arn(names, 'codedeploy', `deploymentgroup:${name}/*`)],
+      resources: [arnOf(scope, 'codedeploy', `deploymentgroup:${name}/*`)],
     },
     {
       sid: 'Schedules',
@@ -125,13 +124,12 @@ function repairs(names: Names): readonly PolicyStatementProps[] {
         'events:EnableRule',
         'events:ListTargetsByRule',
       ],
-      resources: [arn(names, 'events', `rule/${name}-*`)],
+      resources: [arnOf(scope, 'events', `rule/${name}-*`)],
     },
   ]
 }
 
-function queues(names: Names): readonly PolicyStatementProps[] {
-  const { name } = names
+function queues({ scope, name }: Names): readonly PolicyStatementProps[] {
   return [
     {
       // A move of set-aside messages also deletes them there and sends them to their queue.
@@ -145,7 +143,7 @@ function queues(names: Names): readonly PolicyStatementProps[] {
         'sqs:ReceiveMessage',
         'sqs:StartMessageMoveTask',
       ],
-      resources: [arn(names, 'sqs', `${name}-*-dead`)],
+      resources: [arnOf(scope, 'sqs', `${name}-*-dead`)],
     },
     {
       // Messages of settlements may name an operator, for whom the worker settles a client. So they
@@ -153,16 +151,13 @@ function queues(names: Names): readonly PolicyStatementProps[] {
       sid: 'MovedMessages',
       actions: ['sqs:SendMessage'],
       resources: QUEUE_NAMES.filter((queue) => queue !== 'settlements').map((queue) =>
-        arn(names, 'sqs', `${name}-${queue}`),
+        arnOf(scope, 'sqs', `${name}-${queue}`),
       ),
     },
   ]
 }
 
-function keyUse(
-  { stack: { region } }: Names,
-  { sealKey }: DataStack,
-): readonly PolicyStatementProps[] {
+function keyUse({ scope }: Names, { sealKey }: DataStack): readonly PolicyStatementProps[] {
   return [
     {
       sid: 'Key',
@@ -174,11 +169,9 @@ function keyUse(
       sid: 'Messages',
       actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
       resources: [sealKey.keyArn],
-      conditions: { StringEquals: { 'kms:ViaService': `sqs.${region}.amazonaws.com` } },
+      conditions: {
+        StringEquals: { 'kms:ViaService': `sqs.${Stack.of(scope).region}.amazonaws.com` },
+      },
     },
   ]
-}
-
-function arn({ stack }: Names, service: string, resource: string, region = stack.region) {
-  return `arn:${stack.partition}:${service}:${region}:${stack.account}:${resource}`
 }

@@ -16,7 +16,7 @@ const PENDING_DELETION = Duration.days(30)
 const SENDING = ['kms:GenerateDataKey', 'kms:Decrypt']
 
 /**
- * Seals the secrets of endpoints and, by the stage's settings, also encrypts table, queues, topics,
+ * Seals the secrets of endpoints and, by the stage's settings, also encrypts table, queues, alerts,
  * secrets and every log group. Its material rotates every year. Roles let functions use it
  * (grants.ts), its own policy lets AWS services use it.
  */
@@ -25,7 +25,7 @@ export function stageKey(parent: Construct, id: string, stage: DeployedStage) {
   const isForAll = encryptsAll(stage)
   const key = new Key(new Construct(parent, id), 'Key', {
     alias: name,
-    description: `Payment gateway ${stage.settings.name}: secrets of endpoints${isForAll ? ', table, queues, topics, secrets, logs' : ''}`,
+    description: `Payment gateway ${stage.settings.name}: secrets of endpoints${isForAll ? ', table, queues, alerts, secrets, logs' : ''}`,
     enableKeyRotation: true,
     pendingWindow: PENDING_DELETION,
     // Kept as long as the table, also after a failed creation: nothing else can read the table.
@@ -35,7 +35,7 @@ export function stageKey(parent: Construct, id: string, stage: DeployedStage) {
   return key
 }
 
-/** Whether the key also encrypts table, queues, topics, secrets and logs. */
+/** Whether the key also encrypts table, queues, alerts, secrets and logs. */
 export function encryptsAll({ table }: DeployedStage) {
   return table.encryption === 'customer'
 }
@@ -73,7 +73,7 @@ function letServicesUse(key: Key, prefix: string) {
       },
     },
   )
-  // Alarms publish to the topics.
+  // Alarms publish to the alerts.
   allow('cloudwatch.amazonaws.com', SENDING, { StringEquals: { 'aws:SourceAccount': account } })
   // Failed runs of schedules go to a queue. EventBridge does not name the rule when it uses a key,
   // so a condition on it would lose every message silently. The queue's policy names the rules that

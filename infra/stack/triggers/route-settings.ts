@@ -29,9 +29,6 @@ export function routeSettings({
   return settings.length > 0 ? Object.fromEntries(settings) : undefined
 }
 
-export function throttleOf(
-  { throttle, routeThrottles }: Pick<DeployedStage, 'throttle' | 'routeThrottles'>,
-  routeKey: string,
-) {
+export function throttleOf({ throttle, routeThrottles }: DeployedStage, routeKey: string) {
   return routeThrottles[routeKey] ?? throttle
 }

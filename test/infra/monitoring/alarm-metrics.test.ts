@@ -96,7 +96,15 @@ describe('the dashboard', () => {
   const shownMetrics = graphs.flatMap(({ metrics }) => metrics).filter(isOurs)
   const emitted = [...everyMetric()].map((metric) => metric.split(' '))
 
+  const setsOf = (name: string) =>
+    isMetric(name)
+      ? METRICS[name].dimensionSets.map((set) => ['service', ...set].toSorted().join())
+      : []
+
   it('shows no metric of ours that the code does not emit', () => {
+    const isOfSet = ({ name, dimensions }: (typeof shownMetrics)[number]) =>
+      setsOf(name).includes(Object.keys(dimensions).toSorted().join())
+    expect(shownMetrics.filter((metric) => !isOfSet(metric))).toStrictEqual([])
     const emittedTexts = new Set(emitted.map((words) => words.toSorted().join(' ')))
     const words = shownMetrics.map(({ name, dimensions }) =>
       [name, ...Object.values(dimensions)].toSorted().join(' '),
@@ -113,15 +121,14 @@ describe('the dashboard', () => {
       const [, schema = '', name = '', filters = ''] =
         /^SEARCH\('\{([^}]*)\} MetricName="(\w+)" (.*)', '/.exec(text) ?? []
       const [namespace, ...dimensions] = schema.split(',')
-      const sets = isMetric(name)
-        ? METRICS[name].dimensionSets.map((set) => ['service', ...set].toSorted().join())
-        : []
       const values = [...filters.matchAll(/\w+="([^"]*)"/g)].map(([, value = '']) => value)
       const isEmitted = emitted.some(
         (metric) => metric[0] === name && values.every((value) => metric.includes(value)),
       )
       return (
-        namespace === METRIC_NAMESPACE && sets.includes(dimensions.toSorted().join()) && isEmitted
+        namespace === METRIC_NAMESPACE &&
+        setsOf(name).includes(dimensions.toSorted().join()) &&
+        isEmitted
       )
     })
 

@@ -230,7 +230,7 @@ describe('finishStage', () => {
       'gateway-dev-audit-clients',
     ])
     expect(text).toMatch(
-      /^sweep-settlements:\nproblems +none\nsync-provider-transactions:\nproblems +none\naudit-clients:\nproblems +none\nok +data stack[^]*provider key/,
+      /^sweep-settlements:\nproblems +none\nsync-provider-transactions:\nproblems +none\naudit-clients:\nproblems +none\nok +credentials[^]*provider key/,
     )
     expect(code).toBe(0)
   })

@@ -8,6 +8,7 @@ import {
 } from '@aws-sdk/client-cloudformation'
 import { GetAliasCommand } from '@aws-sdk/client-lambda'
 import { ListSubscriptionsByTopicCommand } from '@aws-sdk/client-sns'
+import { GetCallerIdentityCommand } from '@aws-sdk/client-sts'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { REFERENCES } from '../../../infra/operate/check/check-references.ts'
 import { runDoctor } from '../../../infra/operate/doctor/run-doctor.ts'
@@ -276,6 +277,14 @@ describe('npm run doctor', () => {
 
     const topic = expect.objectContaining({ what: 'topic gateway-prod-alerts', state: 'wrong' })
     expect([code, JSON.parse(text)]).toStrictEqual([1, expect.arrayContaining([topic])])
+  })
+
+  it('examines no stage of another account than that in the stage’s file', async () => {
+    prod.aws.sts.on(GetCallerIdentityCommand).resolves({ Account: '000000000000' })
+
+    const text = expect.stringMatching(/^wrong +credentials: account 0{12} in .* 123456789012/)
+    expect(await doctor(prod, '--stage', 'prod')).toStrictEqual({ code: 1, text })
+    expect(prod.aws.cloudFormation.calls()).toStrictEqual([])
   })
 
   it('ends with 3 when nothing is wrong but a check was not possible', async () => {

@@ -218,13 +218,6 @@ describe('the doctor', () => {
           }),
     ],
     [
-      'wrong topic PagesTopicArn: is not an output of the stack',
-      () =>
-        prod.aws.stacksAre({
-          Outputs: prod.aws.Outputs.filter(({ OutputKey }) => OutputKey !== 'PagesTopicArn'),
-        }),
-    ],
-    [
       `wrong account table units: 10000 reads and 40000 writes ${NEEDED}`,
       () => tableMay(10_000, 40_000),
     ],

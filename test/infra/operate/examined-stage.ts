@@ -19,12 +19,17 @@ import {
 } from '@aws-sdk/client-lambda'
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { ListSubscriptionsByTopicCommand, SNSClient } from '@aws-sdk/client-sns'
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
 import { mockClient } from 'aws-sdk-client-mock'
 import { onTestFinished } from 'vitest'
 import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
 import type { Finding } from '../../../infra/operate/check/finding.ts'
 import { examineStage } from '../../../infra/operate/doctor/examine-stage.ts'
-import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
+import {
+  type DeployedStage,
+  deployedStage,
+  PLACEHOLDER_ACCOUNT,
+} from '../../../infra/stack/stage.ts'
 import { lambdaAnswer } from '../../support/lambda-answer.ts'
 import { json, startScriptedServer } from '../../support/scripted-server.ts'
 import { type StackTemplate, synthesised } from '../../support/stack-template.ts'
@@ -89,16 +94,15 @@ function deployedAws(template: StackTemplate, stage: string, ApiUrl: string) {
     lambda: mockClient(LambdaClient),
     secretsManager: mockClient(SecretsManagerClient),
     sns: mockClient(SNSClient),
+    sts: mockClient(STSClient),
   }
   onTestFinished(() => {
     for (const mock of Object.values(aws)) mock.restore()
   })
-  const topic = (name: string) => `arn:aws:sns:ap-southeast-3:000000000000:gateway-${stage}-${name}`
   const policy = (duty: string) => `arn:aws:iam::000000000000:policy/gateway-${stage}-${duty}`
   const outputs = {
     ApiUrl,
-    AlertsTopicArn: topic('alerts'),
-    PagesTopicArn: topic('pages'),
+    AlertsTopicArn: `arn:aws:sns:ap-southeast-3:000000000000:gateway-${stage}-alerts`,
     AdminPolicyArn: policy('admin'),
     FinancePolicyArn: policy('finance'),
     ApprovePolicyArn: policy('approve'),
@@ -179,6 +183,7 @@ function deployedAws(template: StackTemplate, stage: string, ApiUrl: string) {
       .on(GetSecretValueCommand, { SecretId: `gateway/${stage}/${name}` })
       .resolves({ SecretString: JSON.stringify(fields) })
   }
+  aws.sts.on(GetCallerIdentityCommand).resolves({ Account: PLACEHOLDER_ACCOUNT })
   aws.iam.on(ListEntitiesForPolicyCommand).resolves({})
   aws.iam.on(GetRoleCommand).rejects(awsRefusal('NoSuchEntityException'))
   aws.sns

@@ -220,6 +220,11 @@ describe('npm run restore', () => {
       'ContinuousBackupsUnavailableException',
     ],
     [
+      'give a time of the last 35 days, five minutes ago or earlier',
+      () => dynamodb.on(aws.RestoreTableToPointInTimeCommand),
+      'InvalidRestoreTimeException',
+    ],
+    [
       'check AWS_REGION',
       () => lambda.on(GetFunctionConfigurationCommand),
       'ResourceNotFoundException',

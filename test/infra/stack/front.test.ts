@@ -29,7 +29,13 @@ type Rate = {
   readonly EvaluationWindowSec: number
   readonly ScopeDownStatement?: unknown
 }
-type Rule = { readonly Name: string; readonly Statement: { readonly RateBasedStatement?: Rate } }
+type Rule = {
+  readonly Name: string
+  readonly Statement: {
+    readonly RateBasedStatement?: Rate
+    readonly ManagedRuleGroupStatement?: { Name: string; Version?: string }
+  }
+}
 function rulesOf(template: typeof front) {
   return template.only('AWS::WAFv2::WebACL').properties['Rules'] as readonly Rule[]
 }
@@ -58,11 +64,8 @@ describe('firewall of the front', () => {
     })
 
     const Addresses = settings.merchantAddresses
-    expect(set.properties).toMatchObject({
-      Scope: 'CLOUDFRONT',
-      IPAddressVersion: 'IPV4',
-      Addresses,
-    })
+    const addresses = { Scope: 'CLOUDFRONT', IPAddressVersion: 'IPV4', Addresses }
+    expect(set.properties).toMatchObject(addresses)
     const [callbacks, creates, others] = scopesOf(front)
     expect(scopesOf(merchants)).toStrictEqual([
       callbacks,
@@ -128,10 +131,15 @@ describe('firewall of the front', () => {
       expect(routes.filter(({ takes, addressGets }) => !(addressGets <= takes / 10))).toStrictEqual(
         [],
       )
-      // The firewall allows no lower limit.
-      expect(limits.filter(({ Limit }) => Limit < 10)).toStrictEqual([])
     },
   )
+
+  it('has no limit that AWS refuses: below ten, or no whole number', () => {
+    const routeThrottles = { 'POST /v1/payments': { requestsPerSecond: 1.01, burst: 1 } }
+    const limits = limited(synthesisedFront(stageWith({ ...BEHIND_FRONT, routeThrottles })))
+
+    expect(limits.map(({ Limit }) => Limit)).toStrictEqual([242, 10, 300])
+  })
 
   it.each(QUOTA_STAGES)(
     'lets one address of the provider send the callbacks of two minutes of creates in one, at %i times the quota',
@@ -160,10 +168,8 @@ describe('firewall of the front', () => {
 
 describe('CloudFront before the API', () => {
   it('changes when the secret is rotated, because CloudFormation reads the secret again only then', () => {
-    const rotated = synthesisedFront({
-      ...stage,
-      frontSettings: { ...stage.frontSettings, originSecretRotation: 2 },
-    })
+    const frontSettings = { ...stage.frontSettings, originSecretRotation: 2 }
+    const rotated = synthesisedFront({ ...stage, frontSettings })
     const distribution = (template: typeof front) =>
       template.only('AWS::CloudFront::Distribution').properties
 
@@ -178,10 +184,7 @@ describe('CloudFront before the API', () => {
 })
 
 it('managed rules have pinned versions, besides the lists of addresses, which have none', () => {
-  const groups = front.only('AWS::WAFv2::WebACL').properties['Rules'] as readonly {
-    readonly Statement: { readonly ManagedRuleGroupStatement?: { Name: string; Version?: string } }
-  }[]
-  const versions = groups.flatMap(({ Statement: { ManagedRuleGroupStatement: group } }) =>
+  const versions = rulesOf(front).flatMap(({ Statement: { ManagedRuleGroupStatement: group } }) =>
     group ? [[group.Name, group.Version]] : [],
   )
 
@@ -219,14 +222,11 @@ const PROBE = { host: 'pay.example', unknownKey: unknownKey('test'), keySecret: 
 async function theGateway() {
   const deps = memoryDeps()
   const canary = await anApiClient(deps)
-  const answers = {
-    unknown: await call(deps, API.getBalance, {
-      caller: { authorization: `Bearer ${PROBE.unknownKey}` },
-    }),
+  const stranger = { authorization: `Bearer ${PROBE.unknownKey}` }
+  return {
+    unknown: await call(deps, API.getBalance, { caller: stranger }),
     canary: await call(deps, API.getBalance, { caller: canary }),
   }
-  const asked: string[] = []
-  return { answers, asked }
 }
 
 async function probeWith(change: {
@@ -234,7 +234,8 @@ async function probeWith(change: {
   readonly canary?: Partial<Answer>
   readonly key?: string | undefined
 }) {
-  const { answers, asked } = await theGateway()
+  const answers = await theGateway()
+  const asked: string[] = []
   const certificateEndsAt = NOW_MS + 60 * DAY_MS
   const result = await probeFront(
     {

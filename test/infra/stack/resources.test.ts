@@ -47,11 +47,16 @@ describe('generations of the table', () => {
 })
 
 describe('the stage’s key', () => {
+  it('does not encrypt pages, which must tell that it was disabled', () => {
+    const topics = synthesised('prod').all('AWS::SNS::Topic')
+
+    expect(topics.map(({ KmsMasterKeyId: key }) => key)).toStrictEqual(['<key>.Arn', undefined])
+  })
+
   it('encrypts every resource that stores data', () => {
     const keyProperties = {
       'AWS::DynamoDB::GlobalTable': 'KMSMasterKeyId',
       'AWS::SQS::Queue': 'KmsMasterKeyId',
-      'AWS::SNS::Topic': 'KmsMasterKeyId',
       'AWS::SecretsManager::Secret': 'KmsKeyId',
       'AWS::Logs::LogGroup': 'KmsKeyId',
     }

@@ -52,6 +52,13 @@ describe("a stage's file", () => {
       'providerCallsPerMinute: a whole number',
     ],
     ['a budget of nothing', { monthlyBudgetUsd: 0 }, 'monthlyBudgetUsd: above 0'],
+    ['an address without @', { alarmRecipients: ['ops'] }, 'alarmRecipients.0: an e-mail address'],
+    ['a pager by http', { pageRecipients: ['http://p.example'] }, 'pageRecipients.0: an e-mail'],
+    [
+      'half a request',
+      { throttle: { requestsPerSecond: 1, burst: 1.5 } },
+      'throttle.burst: a whole number',
+    ],
     ['no points a second', { clientRateLimit: 0 }, 'clientRateLimit: at least 1'],
     ['a million creates', { clientCreateLimit: 1_000_001 }, 'clientCreateLimit: at most 1000000'],
     [

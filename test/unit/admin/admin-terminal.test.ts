@@ -43,6 +43,16 @@ describe('npm run admin', () => {
     })
   })
 
+  it('starts no gateway for a refused connection to AWS', async () => {
+    const { run, server } = await cli(CLIENT)
+    onAws(server.url)
+    await server.close()
+
+    expect((await run('get-client', '--stage', 'prod')).err).toMatch(
+      /could not be invoked at lambda.ap-southeast-3.amazonaws.com: .*ECONNREFUSED/,
+    )
+  })
+
   it('gives the approval that a refusal asks for as a command for the same stage', async () => {
     const hint = approvalHint({ action: 'recredit-settlement', payload: { settlement_id: 's1' } })
     const refused = { message: 'no', code: 'validation', action_hint: hint }
@@ -70,7 +80,7 @@ describe('npm run admin', () => {
 /** Wider than a cell. */
 const WARNING = 'needs an approval of {"unproven":95901,"findings":2}'
 
-it('npm run admin -- today shows what waits for an operator, and the refusal of a question', async () => {
+it('npm run admin -- today shows what waits for an operator, and each question that was refused or failed', async () => {
   const recorded = [
     { id: 's1', net_minor: 5, batch: null, warning: WARNING },
     { id: 's4', net_minor: 6, batch: 7, warning: null },
@@ -88,15 +98,18 @@ it('npm run admin -- today shows what waits for an operator, and the refusal of 
   }
   const { run, called } = await cli((response, request) => {
     const { body } = request
+    if (body.includes('"money"'))
+      return response.writeHead(200, { 'x-amz-function-error': 'Unhandled' }).end('{}')
     const isRefused = body.includes('"finding"')
     const ofFailed = body.startsWith('{"status":"failed","from":"20') ? { data: failed } : undefined
     const answer = { status: 200, body: answers[body] ?? ofFailed ?? { data: [] } }
-    json(200, isRefused ? refusal('no') : answer)(response, request)
+    return json(200, isRefused ? refusal('no') : answer)(response, request)
   })
 
   const { code, out, err } = await run('today')
 
-  expect([code, err]).toStrictEqual([1, 'list-suspense was refused (422 validation): no'])
+  const refused = 'list-suspense was refused (422 validation): no'
+  expect([code, err]).toStrictEqual([1, `${refused}\ngateway-local-list-suspense failed: {}`])
   expect(
     out.split('\n').filter((line) => /: (none|\d)|^ *(s\d|2026|win|7 )/.test(line)),
   ).toStrictEqual([
@@ -110,7 +123,6 @@ it('npm run admin -- today shows what waits for an operator, and the refusal of 
     's2          7',
     'Cases to answer: 1',
     '2026-12-01  c1           dispute',
-    'Money in suspense: none',
     'Differences of the books: 1',
     'window.paid  c1',
   ])
@@ -134,7 +146,9 @@ it('npm run admin prints a script that completes actions, their fields and stage
   }
 
   expect(completed('list-cl')).toBe('list-clients')
+  expect(completed('tod')).toBe('today')
   expect(completed('get-client', '--cl')).toBe('--client_id')
+  expect(completed('payout-file', '--ou')).toBe('--out')
   expect(completed('get-client', 'c1', '--stage', 'pr')).toBe('prod')
 })
 

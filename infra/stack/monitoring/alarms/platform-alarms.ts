@@ -72,12 +72,12 @@ export function throttlesByPart(
   { table }: Watched,
   name: Throttles,
 ): ReadonlyMap<string, MetricRef> {
-  return new Map(
-    [undefined, ...table.indexes].map((GlobalSecondaryIndexName) => [
-      GlobalSecondaryIndexName ?? 'table',
-      awsMetric('AWS/DynamoDB', name, { TableName: table.name, GlobalSecondaryIndexName }, 'Sum'),
-    ]),
-  )
+  const TableName = table.name
+  const ofIndexes = table.indexes.map((GlobalSecondaryIndexName) => {
+    const dimensions = { TableName, GlobalSecondaryIndexName }
+    return [GlobalSecondaryIndexName, awsMetric('AWS/DynamoDB', name, dimensions, 'Sum')] as const
+  })
+  return new Map([['table', awsMetric('AWS/DynamoDB', name, { TableName }, 'Sum')], ...ofIndexes])
 }
 
 function tableNearMaximum({

@@ -1,4 +1,4 @@
-import { METRIC_NAMESPACE, METRICS, type MetricName } from '../../../../shared/metrics.ts'
+import { METRIC_NAMESPACE, type MetricName } from '../../../../shared/metrics.ts'
 import { type Measure, type Statistic, serviceOf } from '../alarms/metric-ref.ts'
 
 export type Line =
@@ -27,17 +27,15 @@ export function graph(
 
 export type DashboardRow = { readonly heading: string; readonly graphs: readonly Graph[] }
 
-type SetOf<Name extends MetricName> = (typeof METRICS)[Name]['dimensionSets'][number]
-
 /**
  * `where` narrows the search. The dimensions are in the catalogue's order, because a search finds
  * one exact set.
  */
-export function searchLine<const Name extends MetricName, const Set extends SetOf<Name>>(
+export function searchLine(
   stage: string,
-  name: Name,
-  dimensionSet: Set,
-  where: { readonly [name in Set[number]]?: string },
+  name: MetricName,
+  dimensionSet: readonly string[],
+  where: Readonly<Record<string, string>>,
   statistic: Statistic,
 ): Line {
   const values = Object.entries({ service: serviceOf(stage), ...where }).map(
