@@ -57,10 +57,30 @@ export class DataStack extends StageStack {
     const { copies } = stage
     if (copies) new TableCopies(this, 'Copies', { stage, copies, table: this.table, key: this.key })
 
-    new CfnOutput(this, 'AlertsTopicArn', {
-      value: this.topic.topicArn,
-      description: 'Every alarm and alert, read during the day',
-    })
+    this.output('AlertsTopicArn', this.topic.topicArn, 'Every alarm and alert, read during the day')
+    this.output(
+      'PagesTopicArn',
+      this.pageTopic?.topicArn,
+      'Only what must wake a person: subscribe the pager',
+    )
+    this.output('TableName', this.table.tableName, 'The one table')
+    const secrets = [providerSecretName, callbackSecretName].map((nameOf) =>
+      nameOf(stage.settings.name),
+    )
+    this.output(
+      'ProviderSecretName',
+      secrets[0],
+      'Put {"secret_key": "..."} here before the first payment',
+    )
+    this.output(
+      'CallbackSecretName',
+      secrets[1],
+      'Put {"callback_tokens": ["..."]} here before the first payment',
+    )
+  }
+
+  private output(id: string, value: string | undefined, description: string) {
+    if (value !== undefined) new CfnOutput(this, id, { value, description })
   }
 }
 

@@ -45,7 +45,7 @@ export async function checkCredentials(
  * late: the API would already refuse all other callers.
  */
 export function bootstrapChecks(
-  { cloudFormationIn }: Pick<AwsClients, 'cloudFormationIn'>,
+  { cloudFormation, cloudFormationIn }: Pick<AwsClients, 'cloudFormation' | 'cloudFormationIn'>,
   { front, copies }: DeployedStage,
   region: string,
 ) {
@@ -57,7 +57,8 @@ export function bootstrapChecks(
   ]
   return [...new Set(places)].map((place) => {
     const what = `CDK bootstrap in ${place}`
-    return { what, place, check: () => checkBootstrap(cloudFormationIn(place), what) }
+    const client = place === region ? cloudFormation : cloudFormationIn(place)
+    return { what, place, check: () => checkBootstrap(client, what) }
   })
 }
 

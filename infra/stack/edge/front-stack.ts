@@ -1,4 +1,4 @@
-import { type App, Duration, RemovalPolicy, SecretValue, type Stack } from 'aws-cdk-lib'
+import { type App, CfnOutput, Duration, RemovalPolicy, SecretValue, type Stack } from 'aws-cdk-lib'
 import { CfnBudget } from 'aws-cdk-lib/aws-budgets'
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront'
 import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins'
@@ -112,6 +112,10 @@ export class FrontStack extends StageStack {
 
     // CloudFormation has budgets here, and not in every stage's region.
     addMonthlyBudget(this, stage)
+    new CfnOutput(this, 'DistributionId', {
+      value: distribution.distributionId,
+      description: 'The CloudFront front',
+    })
   }
 }
 
