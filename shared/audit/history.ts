@@ -8,8 +8,8 @@ import { digestOfSums } from '../settlement/long-settlement.ts'
 import { isLong } from '../settlement/settlement.ts'
 import { mayChangeSums } from '../settlement/settlement-store.ts'
 import { addMs, DAY_MS, dayNumber, later, timestampOf } from '../time.ts'
-import type { ClientVerdict } from '../verdict/client-verdict-store.ts'
 import { confirmedDifferences, type Difference, withoutClient } from '../verdict/difference.ts'
+import type { Verdict } from '../verdict/verdict-store.ts'
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
 import { FIRST_DAY, LAST_DAY, readHouse } from './judged/audit-journal.ts'
 import { auditVerdict } from './judged/audit-progress.ts'
@@ -118,7 +118,7 @@ function lastDayOf(deps: AuditDeps, { createdAt }: Client) {
 export async function historyParts(
   deps: AuditDeps,
   client: Client,
-  { historyDay, standing, longSettlements }: ClientVerdict,
+  { historyDay, standing, longSettlements }: Verdict,
   day: number,
 ) {
   const books = await readClientBooks(deps, client)
@@ -168,7 +168,7 @@ export async function historyParts(
 export type DuePart = readonly [isPartDue: boolean, part: Part]
 
 /** In their order, with all parts in which a difference stands. */
-export function dueParts(parts: readonly DuePart[], standing: ClientVerdict['standing']) {
+export function dueParts(parts: readonly DuePart[], standing: Verdict['standing']) {
   const wanted = new Set(standing.map(({ part }) => part))
   return parts
     .flatMap(([isPartDue, part]) => (isPartDue || wanted.has(part.key) ? [part] : []))

@@ -14,16 +14,12 @@ import { GATEWAY_OWNER } from '../table/schema.ts'
 import { addMs, dayNumber, HOUR_MS, MINUTE_MS, type Timestamp } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
 import {
-  type ClientVerdict,
-  readClientVerdict,
-  requireSameClientVerdict,
-} from '../verdict/client-verdict-store.ts'
-import {
   confirmedDifferences,
   type Difference,
   mayBePaid,
   unreadableRow,
 } from '../verdict/difference.ts'
+import { readVerdict, requireSameVerdict, type Verdict } from '../verdict/verdict-store.ts'
 
 export type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
 
@@ -37,7 +33,7 @@ export async function passGate(deps: GateDeps, settlement: Settlement) {
   const { clientId } = settlement
   const { client, verdict } = await requireUnrefused(deps, settlement)
   await requireMatching(deps, settlement, client, verdict)
-  return { verdict: requireSameClientVerdict(clientId, verdict), client: requirePayable(clientId) }
+  return { verdict: requireSameVerdict(clientId, verdict), client: requirePayable(clientId) }
 }
 
 /** Entries that became visible late are read after this time. */
@@ -51,8 +47,8 @@ export async function requireUnrefused(deps: GateDeps, settlement: Settlement) {
   const { clientId, createdAt } = settlement
   const client = await requireClient(deps, clientId)
   const [verdict, gateway] = await Promise.all([
-    readClientVerdict(deps, clientId),
-    readClientVerdict(deps, GATEWAY_OWNER),
+    readVerdict(deps, clientId),
+    readVerdict(deps, GATEWAY_OWNER),
   ])
   const now = deps.now()
   if (client.payoutHold !== undefined) {
@@ -85,7 +81,7 @@ export async function requireUnrefused(deps: GateDeps, settlement: Settlement) {
 }
 
 function requireFresh(
-  { figuresAt }: ClientVerdict,
+  { figuresAt }: Verdict,
   {
     whose,
     command,
@@ -128,7 +124,7 @@ async function requireAccepted(
 /** Of the gate only that the settlement matches the books, for a line that is claimed. */
 export async function requireUnchanged(deps: GateDeps, settlement: Settlement) {
   const client = await requireClient(deps, settlement.clientId)
-  const verdict = await readClientVerdict(deps, settlement.clientId)
+  const verdict = await readVerdict(deps, settlement.clientId)
   await requireMatching(deps, settlement, client, verdict)
 }
 
@@ -136,7 +132,7 @@ async function requireMatching(
   deps: GateDeps,
   settlement: Settlement,
   client: Client,
-  verdict: ClientVerdict,
+  verdict: Verdict,
 ) {
   const differences = await judgeAgain(deps, client, settlement, verdict)
   await requireAccepted(deps, client.clientId, withSince(differences, verdict.standing, deps.now()))
@@ -150,7 +146,7 @@ async function judgeAgain(
   deps: GateDeps,
   client: Client,
   { settlementId }: Settlement,
-  verdict: ClientVerdict,
+  verdict: Verdict,
 ) {
   const { clientId } = client
   const books = await readClientBooks(deps, client)

@@ -4,8 +4,8 @@ import { parseEntry } from '../journal/entry-store.ts'
 import { attributeName } from '../table/attributes.ts'
 import { addMs, END_OF_TIME } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
-import { type ClientVerdict, readClientVerdict } from '../verdict/client-verdict-store.ts'
 import { compare, mayBePaid, onlyIf, toValue, tryToMake } from '../verdict/difference.ts'
+import { readVerdict, type Verdict } from '../verdict/verdict-store.ts'
 import { hasLongWindow, requireAudited } from './long-settlement.ts'
 import { ELIGIBLE_AGE_MS, type Settlement } from './settlement.ts'
 import { settlementsEnding } from './settlement-store.ts'
@@ -20,7 +20,7 @@ type SumDeps = Pick<Deps, 'table' | 'stage' | 'now'>
  */
 export async function requireOwnSums(deps: SumDeps, settlement: Settlement) {
   const { clientId } = settlement
-  const verdict = await readClientVerdict(deps, clientId)
+  const verdict = await readVerdict(deps, clientId)
   const found = [
     ...(await sumDifferences(deps, settlement, verdict)),
     ...(await overlapDifferences(deps, settlement)),
@@ -41,7 +41,7 @@ export async function requireOwnSums(deps: SumDeps, settlement: Settlement) {
  * As an audit finds them. Only audits sum a long settlement: of a paid one before its payout, and
  * the verdict keeps what the last ones have proven.
  */
-async function sumDifferences(deps: SumDeps, settlement: Settlement, verdict: ClientVerdict) {
+async function sumDifferences(deps: SumDeps, settlement: Settlement, verdict: Verdict) {
   const { clientId, settlementId, sweptFrom, sweptUntil, status } = settlement
   if (await hasLongWindow(deps, settlement)) {
     const { standing, longSettlements } = verdict

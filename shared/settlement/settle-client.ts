@@ -15,7 +15,7 @@ import { type AssumeDeps, type OpenRow, postOverduePayments } from '../posting/a
 import { toItem } from '../table/attributes.ts'
 import type { Steps } from '../table/table.ts'
 import { addMs, epochMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../time.ts'
-import { askForAudit } from '../verdict/client-verdict-store.ts'
+import { askForAudit } from '../verdict/verdict-store.ts'
 import { sendAnnouncement } from '../webhook/delivery/announce.ts'
 import { announcementOfSettlement } from './announce-settlement.ts'
 import { nextEligible } from './next-eligible.ts'

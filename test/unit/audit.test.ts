@@ -260,9 +260,9 @@ function partOf(state: unknown, count = 1) {
   return { key: 'suspense', day: undefined, judge: async () => ({ differences, state }) }
 }
 
-it('a part that was not read to its end has no findings, and the next call begins with it', async () => {
+it('a part that was not read to its end has no differences, and the next call begins with it', async () => {
   expect(await judgeNewest([partOf({ place: 'a' })])).toStrictEqual({
-    findings: new Map(),
+    byPart: new Map(),
     partial: differing,
     next: 'suspense',
   })
