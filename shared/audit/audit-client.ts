@@ -35,19 +35,19 @@ export async function auditClient(deps: RunDeps, clientId: ClientId, auditId?: s
   const { day } = audit
   const isOver = runLimit(deps)
   const isNew = audit.auditId !== auditId
-  const figures = isNew ? await auditFigures(deps, client, before, isOver) : undefined
+  const figures = isNew ? await judgeFigures(deps, client, before, isOver) : undefined
   const verdict = await readVerdict(deps, clientId)
   const parts = await historyParts(deps, client, verdict, day)
   const { byPart, progress } = await judgeParts(parts, audit, isOver)
   const isWhole = progress === undefined
-  const done = { ...(isWhole && { historyDay: day }), progress }
-  const judged = { verdict, parts, byPart, done, isWhole, readFrom: audit.beganAt }
+  const changed = { ...(isWhole && { historyDay: day }), progress }
+  const judged = { verdict, parts, byPart, changed, isWhole, readFrom: audit.beganAt }
   await recordHistory(deps, clientId, figures, judged)
   if (isWhole) deps.log.info('audit.completed', { client_id: clientId, audit_of: 'client' })
-  else await askForAudit(deps, clientId, progress)
+  else await askForAudit(deps, clientId, { auditId: audit.auditId })
 }
 
-async function auditFigures(
+async function judgeFigures(
   deps: RunDeps,
   client: Client,
   verdict: Verdict,
@@ -57,16 +57,16 @@ async function auditFigures(
   const figuresAt = deps.now()
   const debt = await alertOwing(deps, clientId, verdict)
   const byPart = await judgeAll(await figureParts(deps, client), isOver)
-  const done = { figuresAt, ...debt }
-  const { added } = await recordDifferences(deps, clientId, byPart, done, figuresAt)
+  const changed = { figuresAt, ...debt }
+  const { added } = await recordDifferences(deps, clientId, byPart, changed, figuresAt)
   return { added, byPart }
 }
 
-type Judged = {
+type JudgedHistory = {
   readonly verdict: Verdict
   readonly parts: readonly Part[]
   readonly byPart: ByPart
-  readonly done: Pick<Verdict, 'historyDay' | 'progress'>
+  readonly changed: Pick<Verdict, 'historyDay' | 'progress'>
   readonly isWhole: boolean
   readonly readFrom: Timestamp
 }
@@ -75,12 +75,12 @@ type Judged = {
 async function recordHistory(
   deps: RunDeps,
   clientId: ClientId,
-  figures: Awaited<ReturnType<typeof auditFigures>> | undefined,
-  { verdict, parts, byPart, done, isWhole, readFrom }: Judged,
+  figures: Awaited<ReturnType<typeof judgeFigures>> | undefined,
+  { verdict, parts, byPart, changed, isWhole, readFrom }: JudgedHistory,
 ) {
   const longSettlements = longSettlementsAfter(verdict, parts, byPart)
-  const changed = { longSettlements, ...done }
-  const history = await recordDifferences(deps, clientId, byPart, changed, readFrom)
+  const allChanged = { longSettlements, ...changed }
+  const history = await recordDifferences(deps, clientId, byPart, allChanged, readFrom)
   const added = [...(figures?.added ?? []), ...history.added]
   const unaccepted = isWhole ? history.unaccepted : added
   await alertDifferences(deps, clientId, { unaccepted, added })
@@ -94,10 +94,12 @@ function longSettlementsAfter(
   parts: readonly Part[],
   byPart: ByPart,
 ) {
-  const ended = parts.flatMap(({ key, ends }) => (ends && byPart.has(key) ? [ends] : []))
+  const ended = parts.flatMap(({ key, longSettlement }) =>
+    longSettlement && byPart.has(key) ? [longSettlement] : [],
+  )
   const endedIds = new Set<string>(ended.map(([id]) => id))
-  // Ids are in the order of time. Settlements before the last of them are paid. One that ended now
-  // is still to be paid, however old it is.
+  // Ids are in the order of time. A settlement whose audit ended now is still to be paid, however
+  // old it is. The oldest of the others are paid.
   const earlier = Object.entries(longSettlements)
     .filter(([id]) => !endedIds.has(id))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -113,7 +115,7 @@ async function reportMissingClient(deps: RunDeps, clientId: ClientId) {
 /** A debt is reported after each such time. New payments usually cover it earlier. */
 const PATIENCE_MS = 7 * DAY_MS
 
-/** The client owes us money (design section 10). Answers the fields that the verdict keeps. */
+/** Alerts if the client owes us money (design section 10). Answers the verdict's changed fields. */
 async function alertOwing(deps: RunDeps, clientId: ClientId, { owesSince, owesToldAt }: Verdict) {
   const ledger = await readableLedger(deps, clientId)
   // An unreadable ledger is reported as a difference.
@@ -137,8 +139,8 @@ async function alertOwing(deps: RunDeps, clientId: ClientId, { owesSince, owesTo
 }
 
 /**
- * Sends a message for each client, and one for the gateway. A client whose message fails is audited
- * by the next call; it stops no other. Safe to repeat.
+ * Sends a message for each client, and one for the gateway. A message that fails stops no other
+ * message: the next call audits its client. Safe to repeat.
  */
 export async function startAudits(deps: Pick<Deps, 'table' | 'queues' | 'log'>) {
   await askForAudit(deps, undefined)
@@ -157,9 +159,9 @@ export function runTimes(deps: Pick<Deps, 'monotonicMs'>) {
 
 /**
  * Audits a whole client now, newest first, and lists and reports the differences. `inconclusive`:
- * this call had no time for its whole history; a call with `from`, the `next` of its answer, goes
- * on. Each answer has the differences of its own parts. Changes no money. Throws 404 for an unknown
- * client.
+ * this call had no time for the whole history. A call with `from`, the `next` of this answer,
+ * continues. Each answer has the differences of its own parts. Changes no money. Throws 404 for an
+ * unknown client.
  */
 export async function auditLedger(deps: RunDeps, clientId: ClientId, from?: string) {
   const client = await findAuditedClient(deps, clientId)
@@ -167,15 +169,15 @@ export async function auditLedger(deps: RunDeps, clientId: ClientId, from?: stri
   const before = await readVerdict(deps, clientId)
   const times = runTimes(deps)
   const figures =
-    from === undefined ? await auditFigures(deps, client, before, times.isLate) : undefined
+    from === undefined ? await judgeFigures(deps, client, before, times.isLate) : undefined
   const readFrom = deps.now()
   const day = dayNumber(readFrom)
   const parts = await historyParts(deps, client, { ...before, historyDay: undefined }, day)
   const { byPart, partial, next } = await judgeNewest(parts, { from, ...times })
   // Only a call that began with the newest part knows that all parts were judged.
   const isWhole = from === undefined && next === undefined
-  const done = isWhole ? { historyDay: day, progress: undefined } : {}
-  const judged = { verdict: before, parts, byPart, done, isWhole, readFrom }
+  const changed = isWhole ? { historyDay: day, progress: undefined } : {}
+  const judged = { verdict: before, parts, byPart, changed, isWhole, readFrom }
   await recordHistory(deps, clientId, figures, judged)
   if (!isWhole) await askForAudit(deps, clientId)
   const found = [...(figures?.byPart.values() ?? []), ...byPart.values(), partial].flat()

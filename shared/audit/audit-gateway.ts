@@ -35,9 +35,9 @@ export async function auditGateway(deps: RunDeps, auditId?: string) {
   const { day, beganAt: figuresAt } = audit
   const { parts, ofClients } = ownParts(await gatewayParts(deps, verdict, day))
   const { byPart, progress } = await judgeParts(parts, audit, runLimit(deps))
-  const done = progress ? { progress } : { figuresAt, historyDay: day, progress: undefined }
-  await recordAll(deps, { byPart, ofClients, done, readFrom: figuresAt })
-  if (progress) await askForAudit(deps, undefined, progress)
+  const changed = progress ? { progress } : { figuresAt, historyDay: day, progress: undefined }
+  await recordAll(deps, { byPart, ofClients, changed, readFrom: figuresAt })
+  if (progress) await askForAudit(deps, undefined, { auditId: audit.auditId })
   else deps.log.info('audit.completed', { client_id: GATEWAY_OWNER, audit_of: 'gateway' })
 }
 
@@ -54,8 +54,8 @@ export async function auditWholeGateway(deps: RunDeps, from?: string) {
   const { parts, ofClients } = ownParts(all)
   const { byPart, partial, next } = await judgeNewest(parts, { from, ...runTimes(deps) })
   const isWhole = from === undefined && next === undefined
-  const done = isWhole ? { figuresAt, historyDay: day, progress: undefined } : {}
-  await recordAll(deps, { byPart, ofClients, done, readFrom: figuresAt })
+  const changed = isWhole ? { figuresAt, historyDay: day, progress: undefined } : {}
+  await recordAll(deps, { byPart, ofClients, changed, readFrom: figuresAt })
   if (!isWhole) await askForAudit(deps, undefined)
   return auditAnswer([...byPart.values(), partial, ofClients.map(withoutClient)].flat(), next)
 }
@@ -82,15 +82,15 @@ type Found = {
   readonly byPart: ByPart
   readonly ofClients: readonly Difference[]
   readonly readFrom: Timestamp
-  readonly done: Partial<Pick<Verdict, 'figuresAt' | 'historyDay' | 'progress'>>
+  readonly changed: Partial<Pick<Verdict, 'figuresAt' | 'historyDay' | 'progress'>>
 }
 
 /**
  * Payouts of all clients wait for the gateway's own figures, so these are recorded first, and how
  * far the audit has come last: after a crash another run judges the same parts again.
  */
-async function recordAll(deps: RunDeps, { byPart, ofClients, done, readFrom }: Found) {
-  const { figuresAt } = done
+async function recordAll(deps: RunDeps, { byPart, ofClients, changed, readFrom }: Found) {
+  const { figuresAt } = changed
   const first = figuresAt === undefined ? {} : { figuresAt }
   const recorded = await recordDifferences(deps, GATEWAY_OWNER, byPart, first, readFrom)
   const { unaccepted: all, added } = recorded
@@ -101,7 +101,7 @@ async function recordAll(deps: RunDeps, { byPart, ofClients, done, readFrom }: F
     if (owner !== undefined)
       await recordOfClient(deps, owner, found).catch((cause: unknown) => failures.push(cause))
   }
-  await recordDifferences(deps, GATEWAY_OWNER, new Map(), done)
+  await recordDifferences(deps, GATEWAY_OWNER, new Map(), changed)
   if (failures.length === 0) return
   const [cause] = failures
   throw new Error(`the differences of ${failures.length} clients were not recorded`, { cause })

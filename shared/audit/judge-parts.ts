@@ -46,7 +46,7 @@ export async function judgeParts(
   return { byPart, progress: undefined }
 }
 
-/** Parts that take one run, in their order. */
+/** Judges parts that take one run, in their order. */
 export async function judgeAll(parts: readonly Part[], isOver: () => boolean) {
   const byPart = new Map<string, readonly Difference[]>()
   for (const { key, judge } of parts) byPart.set(key, (await judge(undefined, isOver)).differences)
@@ -62,8 +62,8 @@ export function timeLimit({ monotonicMs }: Pick<Deps, 'monotonicMs'>, ms: number
 /**
  * The progress of the audit that a message continues, or of a new audit. A progress alone proves
  * nothing, because any function that may write verdicts could skip parts with it: so the message of
- * the run before must name it. Undefined: a newer audit has replaced the audit of this message, and
- * goes on by its own messages.
+ * the run before must name it. Undefined: a newer audit, which continues by its own messages, has
+ * replaced the audit of this message.
  */
 export function auditUnderWay(
   deps: Pick<Deps, 'now' | 'newId'>,

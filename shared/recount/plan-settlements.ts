@@ -1,7 +1,7 @@
 import { readingInto } from '../audit/judged/audit-entries.ts'
 import { isAboutSums, readWitnesses } from '../audit/judged/audit-settlement.ts'
 import { type StoredSettlement } from '../audit/judged/client-books.ts'
-import { stateIn } from '../audit/judged/derive-settlement.ts'
+import { recordedState } from '../audit/judged/derive-settlement.ts'
 import { rowDifferences } from '../audit/rows/row-differences.ts'
 import { mapInChunks } from '../chunks.ts'
 import { listEventsOf } from '../event/read-events.ts'
@@ -161,7 +161,7 @@ function settlementAfter(
   { records, told, isPaidByWindow }: Shown,
 ): Settlement {
   const { settlementId: id } = settlement
-  const said = stateIn(records)
+  const said = recordedState(records)
   const stray = strayEntries.find((entry) => sourceOf(entry) === id)
   const strayAt = (type: Entry['type']) => (stray?.type === type ? stray.eligibleAt : undefined)
   const recreditedAt = settlement.recreditedAt ?? said.recreditedAt ?? strayAt('recredit')

@@ -29,12 +29,12 @@ export async function judgeSettlementEvents(
 ) {
   // A missing settlement is a difference of the figures.
   const [settlement] = await findSettlements(deps, [id])
-  return settlement ? judgeEventsOf(deps, books, settlement) : []
+  return settlement ? judgeStoredEvents(deps, books, settlement) : []
 }
 
 type RecordedBooks = Pick<ClientBooks, 'clientId' | 'clientRecords'>
 
-export async function judgeEventsOf(
+export async function judgeStoredEvents(
   deps: StoreDeps,
   { clientId, clientRecords }: RecordedBooks,
   settlement: Settlement,
@@ -56,7 +56,9 @@ export async function judgeEventsOf(
   )
   return [
     ...straysIn(settlement, stored),
-    ...told.flatMap((event) => judgeEvent(settlement, event, { isRecounted, now: deps.now() })),
+    ...told.flatMap((event) =>
+      judgeSettlementEvent(settlement, event, { isRecounted, now: deps.now() }),
+    ),
     ...deliveries.flatMap(({ differences }) => differences),
   ]
 }
@@ -96,7 +98,7 @@ function namesOf(settlement: Settlement) {
   return [...new Set(['settlement.recorded' as const, settlementEventOf(settlement)])]
 }
 
-function judgeEvent(
+function judgeSettlementEvent(
   settlement: Settlement,
   { name, item }: Named,
   { isRecounted, now }: { readonly isRecounted: boolean; readonly now: Timestamp },

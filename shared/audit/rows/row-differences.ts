@@ -5,7 +5,7 @@ import { type Item, toItem } from '../../table/attributes.ts'
 import { inflateText } from '../../table/deflated-text.ts'
 import type { Key } from '../../table/keys.ts'
 import { textOf } from '../../table/text-of.ts'
-import { compare, digestOf, missingRow, toValue, unknownName } from '../../verdict/difference.ts'
+import { compare, missingRow, shownDigest, toValue, unknownName } from '../../verdict/difference.ts'
 
 /**
  * Texts of which a difference shows the digest, so that an acceptance covers no other text. A short
@@ -33,7 +33,7 @@ export function rowDifferences(
     const isShown = one !== other && !CONFIDENTIAL.includes(name)
     const what = `${kind}.${name}`
     if (isShown) return compare(what, id, one, other)
-    return compare(what, id, 'as derived', digestOf(textOf(found[name] ?? null)))
+    return compare(what, id, 'as derived', shownDigest(textOf(found[name] ?? null)))
   })
 }
 
