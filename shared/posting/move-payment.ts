@@ -17,9 +17,9 @@ import { announcementOfMovement } from '../payment/announcement.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
 import {
-  findingOfRow,
+  findingOfMovedMoney,
+  findingOfMovement,
   logSuspense,
-  movedMoney,
   publishSuspenseAlert,
 } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
@@ -83,7 +83,7 @@ function requireUndecided({ type, transactionId, createdAt, at }: MoneyRow): Ste
 function bookExcessRow(deps: MoveDeps, payment: Payment, row: MoneyRow) {
   const { type, transactionId: id, createdAt: rowAt = row.at } = row
   const transactionId = type === 'reversal' ? `${id}#void` : id
-  const finding = findingOfRow(payment, row, 'too_many_movements', deps.now())
+  const finding = findingOfMovement(payment, row, 'too_many_movements', deps.now())
   return bookUnmatchedRow(deps, { ...row, transactionId, rowAt }, finding)
 }
 
@@ -121,10 +121,10 @@ export function findingsOf(
 ): readonly Suspense[] {
   const isContradiction = row.type !== 'reversal' && contradictionOf(row) !== 0
   const lostMinor = lostTwice(payment, row, netMinor)
-  const lost = findingOfRow(payment, row, 'went_back_twice', now)
+  const lost = findingOfMovement(payment, row, 'went_back_twice', now)
   return [
-    movedMoney(payment, row, netMinor, now),
-    ...(isContradiction ? [findingOfRow(payment, row, 'row_contradicts', now)] : []),
+    findingOfMovedMoney(payment, row, netMinor, now),
+    ...(isContradiction ? [findingOfMovement(payment, row, 'row_contradicts', now)] : []),
     ...(lostMinor > 0 ? [{ ...lost, amountMinor: lostMinor }] : []),
   ]
 }

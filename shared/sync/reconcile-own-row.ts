@@ -17,7 +17,7 @@ import type { ProviderTransaction } from '../provider/provider.ts'
 import { recordSuspense, reportSuspense } from '../suspense/record-suspense.ts'
 import { addMs } from '../time.ts'
 import { bookLateFee } from './book-late-fee.ts'
-import { findingOf, isCreditedWith, recordRowAgain } from './provider-row.ts'
+import { isCreditedWith, paymentFinding, recordRowAgain } from './provider-row.ts'
 import { recordUnmatchedRow } from './reconcile-house-row.ts'
 
 /** Each try books the row or loses a race; the next read shows the result. */
@@ -60,7 +60,7 @@ export async function reconcileOwnRow(
     if (ownRow === undefined || postedAt >= addMs(createdAt, FEE_WAIT_MS))
       await endCreditedMoney(deps, [{ payment: current }])
     const contradiction = row.contradicts && {
-      ...findingOf(deps, current, transaction, 'row_contradicts'),
+      ...paymentFinding(deps, current, transaction, 'row_contradicts'),
       // What waits at the provider until the payment is posted.
       providerMinor,
     }
@@ -74,7 +74,7 @@ export async function reconcileOwnRow(
       const expectedMinor = current.finalFee?.invoiced === true ? 0 : current.providerFeeMinor
       return expectedMinor === keptMinor || ownRow.contradicts
         ? undefined
-        : recordSuspense(deps, findingOf(deps, current, transaction, 'fee_changed'))
+        : recordSuspense(deps, paymentFinding(deps, current, transaction, 'fee_changed'))
     }
     const stored = await findStoredPayment(deps, payment.paymentId)
     if (!isCreditedWith(stored, transaction)) return

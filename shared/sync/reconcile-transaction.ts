@@ -15,7 +15,6 @@ import { bookLateFee, bookLateFeeOfMovement } from './book-late-fee.ts'
 import { payoutOfRow } from './payout-of-row.ts'
 import {
   findHeldMoney,
-  findingOf,
   findMovedPayment,
   findNamedPayment,
   isCreditedWith,
@@ -24,6 +23,7 @@ import {
   isYoung,
   mayBeCredited,
   moneyRowOf,
+  paymentFinding,
   recordOpenFee,
   recordRowAgain,
   recordRowFinding,
@@ -170,12 +170,12 @@ async function reconcileDecidedRow(
 async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: ProviderTransaction) {
   const moneyRow = moneyRowOf(transaction)
   if (isForeign(payment)) {
-    await recordSuspense(deps, findingOf(deps, payment, transaction, 'payment_foreign'))
+    await recordSuspense(deps, paymentFinding(deps, payment, transaction, 'payment_foreign'))
     return moneyRow ? recordUnmatchedRow(deps, transaction, payment) : 'done'
   }
   if (moneyRow === undefined) {
     if (!isInRupiah(transaction)) {
-      await recordSuspense(deps, findingOf(deps, payment, transaction, 'amount_differs'))
+      await recordSuspense(deps, paymentFinding(deps, payment, transaction, 'amount_differs'))
       return 'done'
     }
     await reconcileOwnRow(deps, payment, transaction)
