@@ -88,7 +88,7 @@ export async function refundPayment(
       if (outcome.refusedBy.startsWith('suspense ')) throw usedError(input)
       continue
     }
-    await outcome.movement.tell()
+    await outcome.movement.report()
     return toRefundDto(outcome.movement.after, input)
   }
   throw conflict('the payment is being changed right now; try again')

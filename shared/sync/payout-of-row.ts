@@ -39,7 +39,7 @@ async function findNamedSettlement(
 
 /**
  * A payout whose booked row became void did not reach the merchant, unless another row made it
- * again. Only an operator can say what follows. Safe to repeat: a void is told once.
+ * again. Only an operator can say what follows. Safe to repeat: a void has one finding.
  */
 export async function recordUndonePayout(
   deps: NewsDeps,
@@ -51,6 +51,6 @@ export async function recordUndonePayout(
   const ending = (end: string) =>
     syncFinding(deps, transaction, { subject: `${transaction.transactionId}#${end}` })
   const [undone, beside] = [ending(settlement.settlementId), ending('reversal')]
-  const told = await findSuspenseByIds(deps, [undone.suspenseId, beside.suspenseId])
-  if (told.length === 0) await recordSuspense(deps, isOnly ? undone : beside)
+  const known = await findSuspenseByIds(deps, [undone.suspenseId, beside.suspenseId])
+  if (known.length === 0) await recordSuspense(deps, isOnly ? undone : beside)
 }

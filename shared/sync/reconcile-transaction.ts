@@ -48,7 +48,7 @@ export type Lookups = {
   noteUnanswered(reason: Unanswered['reason']): Promise<void>
 }
 
-/** The payment may be stale: every write has a condition. */
+/** Books a row, safe to repeat. The payment may be stale: every write has a condition. */
 export async function reconcileTransaction(
   deps: NewsDeps,
   row: RowWithPayment,
@@ -234,8 +234,8 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
   // payment of ours, until an operator explains the finding.
   const isOfOtherProduct = paymentId === undefined && type === 'payment'
   const isVoid = isOfOtherProduct && status === 'reversed'
-  const told = isOfOtherProduct && (await findSuspense(deps, unexplained.suspenseId))
-  if (told && !(isVoid && told.status === 'open')) return 'done'
+  const known = isOfOtherProduct && (await findSuspense(deps, unexplained.suspenseId))
+  if (known && !(isVoid && known.status === 'open')) return 'done'
   const mayBeLate = isYoung(deps, transaction)
   if (!(await lookups.isAllowed())) return 'open'
   const answer = await askForNews(deps, { providerPaymentId, paymentRequestId })
