@@ -274,11 +274,11 @@ async function sumsOf(
 ): Promise<EntrySums | string> {
   const { clientId, settlementId } = settlement
   const span = sweptSpan(settlement)
-  const start = { sums: emptySums(settlementId), carried: [] }
+  const start = { sums: emptySums(settlementId), remaining: [] }
   const window = { clientId, span, ...readingInto([]) }
-  const { sums, carried, isWhole } = await sumPages(deps, window, start, isOver)
+  const { sums, remaining, isWhole } = await sumPages(deps, window, start, isOver)
   if (!isWhole) return UNSUMMED
-  const summed = addBlock(sums, carried, span.start)
+  const summed = addBlock(sums, remaining, span.start)
   const { entryCount, digest, netMinor } = settlement
   const isSameCount = summed.entryCount === entryCount
   if (isSameCount && summed.digest !== digest && summed.netMinor !== netMinor) return ALTERED

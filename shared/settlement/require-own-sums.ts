@@ -53,9 +53,9 @@ async function sumDifferences(deps: SumDeps, settlement: Settlement, verdict: Ve
   const span = { start: sweptFrom, end: sweptUntil }
   // An entry that cannot be read is missing in the sums.
   const read = (item: Parameters<typeof parseEntry>[0]) => tryToMake(() => parseEntry(item))
-  const start = { sums: emptySums(settlementId), carried: [] }
-  const { sums, carried } = await sumPages(deps, { clientId, span, read }, start)
-  const own = addBlock(sums, carried, sweptFrom)
+  const start = { sums: emptySums(settlementId), remaining: [] }
+  const { sums, remaining } = await sumPages(deps, { clientId, span, read }, start)
+  const own = addBlock(sums, remaining, sweptFrom)
   return SUM_FIGURES.flatMap((figure) =>
     compare(
       `settlement.${attributeName(figure)}`,

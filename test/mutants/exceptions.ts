@@ -49,8 +49,8 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/webhook/send/https-webhook-sender.ts QUERY_TIMEOUT_MS: bound moved ca25f99f',
   ],
   'An older kept sum is whole in itself, so it only costs time.': [
-    'shared/settlement/settlement-store.ts keepSum: change dropped 2aff562b',
-    'shared/settlement/settlement-store.ts keepSum: sum changed 1339b459',
+    'shared/settlement/settlement-store.ts keepProgress: change dropped 2aff562b',
+    'shared/settlement/settlement-store.ts keepProgress: sum changed 1339b459',
   ],
   'A longer span only reads more; what it adds is read within thirty days anyway.': [
     'shared/audit/gateway-parts.ts BOOKED_WITHIN_DAYS: bound moved 37a61c3c',

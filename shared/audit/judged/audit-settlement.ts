@@ -146,12 +146,12 @@ async function recountSettlement(
     return entries
   }
   const window = { clientId, span, read, reads: isOld ? ('eventual' as const) : undefined }
-  const start = { ...from, carried: [] }
-  const { carried, ...sum } = await sumPages(deps, window, start, isOver, auditPage)
+  const start = { ...from, remaining: [] }
+  const { remaining, ...sum } = await sumPages(deps, window, start, isOver, auditPage)
   return {
     ...sum,
     differences: [...unreadable, ...differences],
-    ...(sum.isWhole && { sums: addBlock(sum.sums, carried, span.start) }),
+    ...(sum.isWhole && { sums: addBlock(sum.sums, remaining, span.start) }),
   }
 }
 
