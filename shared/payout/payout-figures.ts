@@ -63,7 +63,7 @@ function accountOf({ bankName, bankAccountNo }: Pick<Bank, 'bankName' | 'bankAcc
 }
 
 /** The gate, then the figures of the payout with their approval. Uses nothing up. */
-export async function passWhole(deps: GateDeps, settlement: Settlement) {
+export async function passWithFigures(deps: GateDeps, settlement: Settlement) {
   const conditions = await passGate(deps, settlement)
   const figures = await payoutFigures(deps, settlement)
   return { conditions, figures, approval: await findPayoutApproval(deps, settlement, figures) }

@@ -42,7 +42,7 @@ const LEAST_AGE_MS = MINUTE_MS
 const FIGURES_MS = 26 * HOUR_MS
 const HISTORY_DAYS = 3
 
-/** Of the gate what is stored: the hold, the standing differences, and the times of the audits. */
+/** The stored part of the gate: the hold, the standing differences, and the times of the audits. */
 export async function requireUnrefused(deps: GateDeps, settlement: Settlement) {
   const { clientId, createdAt } = settlement
   const client = await requireClient(deps, clientId)
@@ -121,8 +121,8 @@ async function requireAccepted(
   )
 }
 
-/** Of the gate only that the settlement matches the books, for a line that is claimed. */
-export async function requireUnchanged(deps: GateDeps, settlement: Settlement) {
+/** For a settlement that a batch has claimed: throws 422 unless it still matches the books. */
+export async function requireMatchingBooks(deps: GateDeps, settlement: Settlement) {
   const client = await requireClient(deps, settlement.clientId)
   const verdict = await readVerdict(deps, settlement.clientId)
   await requireMatching(deps, settlement, client, verdict)
