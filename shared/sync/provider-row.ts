@@ -177,9 +177,6 @@ export async function transferCaseOf(
   return undefined
 }
 
-/** How long an open transaction is retried before an operator must check it. */
-const OPEN_TIMEOUT_MS = 2 * DAY_MS
-
 /** The row is booked as it is, although its fee is not final. */
 export function recordOpenFee(
   deps: NewsDeps,
@@ -217,6 +214,9 @@ export function waitsForFee(
   const isOpen = hasOpenFee === true && status === 'success'
   return isOpen && addMs(createdAt, FEE_TIMEOUT_MS) > now()
 }
+
+/** How long an open transaction is retried before an operator must check it. */
+const OPEN_TIMEOUT_MS = 2 * DAY_MS
 
 export function isYoung(
   { now }: Pick<NewsDeps, 'now'>,

@@ -1,7 +1,7 @@
 import { referenceOf } from '../ids.ts'
 import { less } from '../money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
-import { requireNotGivenBack, succeedPayment } from '../payment/news/succeed-payment.ts'
+import { creditCondition, succeedPayment } from '../payment/news/succeed-payment.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
 import { FEE_WAIT_MS } from '../posting/assume-fee.ts'
@@ -24,9 +24,9 @@ import { recordUnmatchedRow } from './reconcile-house-row.ts'
 const MAX_TRIES = 5
 
 /**
- * Posts a payment by its own settled row, once. A fee other than the posted fee is a finding, and a
- * later change the house's, as a second row of its capture is. A row that contradicts itself is a
- * finding too, and an open payment waits for its seventh day. Safe to repeat.
+ * Posts a payment by its own settled row, once. A fee other than the posted fee is a finding. A
+ * later change of the row, and a second row of its capture, are the house's. A row that contradicts
+ * itself is a finding too, and an open payment waits for its seventh day. Safe to repeat.
  */
 export async function reconcileOwnRow(
   deps: NewsDeps,
@@ -109,7 +109,7 @@ export async function creditByRow(
   { payment, transaction }: RowWithPayment,
 ): Promise<Payment | undefined> {
   if (payment === undefined || !matchesPayment(transaction, payment)) return undefined
-  const held = await requireNotGivenBack(deps, transaction)
+  const held = await creditCondition(deps, transaction)
   if (held === undefined) return undefined
   const { amountMinor: capturedMinor } = transaction
   const { paymentRequestId } = payment

@@ -27,7 +27,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
   'The code before it has decided this already; only the type needs it.': [
     'shared/money.ts AdjustedMinorSchema: condition dropped e1f9db2d',
     'shared/payout/count-findings.ts mayBeIn: condition false 9b98ebf5',
-    'shared/posting/assume-fee.ts postWaitingPayment: operand dropped cd046481',
+    'shared/posting/assume-fee.ts postOverduePayment: operand dropped cd046481',
     'shared/recount/plan-figures.ts planFigures: operand dropped 8c6f335f',
     'shared/recount/plan-figures.ts chainOf: operand dropped ed5a1c32',
     'shared/table/used-units.ts noteUnits: condition true 2f0f7a3a',
