@@ -77,7 +77,7 @@ export function announcementOfHeld(
 }
 
 /** A payment as its last transition leaves it, and the steps that write it. */
-type Transition = { readonly payment: Payment; readonly steps: Steps<string> }
+type EndPlan = { readonly payment: Payment; readonly steps: Steps<string> }
 
 /** What an event says of the transition that it announced. */
 export type AnnouncedEnd = v.InferOutput<typeof AnnouncedEndSchema> & { readonly at: Timestamp }
@@ -101,7 +101,7 @@ export function announcedEnd({ body, firedAt: at }: Pick<Event, 'body' | 'firedA
  */
 export async function commitTransition(
   deps: AnnounceDeps & Pick<Deps, 'queues' | 'log' | 'now'>,
-  plan: (end: AnnouncedEnd) => Transition,
+  plan: (end: AnnouncedEnd) => EndPlan,
   mayTake = async () => true,
   at = deps.now(),
 ) {
@@ -131,7 +131,7 @@ function isAnnouncedBy(payment: Payment, { name, type, eventId, firedAt, body }:
 
 async function reportTransition(
   deps: Pick<Deps, 'queues' | 'log'>,
-  { payment }: Transition,
+  { payment }: EndPlan,
   announcement: Pick<Announcement, 'deliveries'>,
 ) {
   const lastTransition = payment.transitions.at(-1)

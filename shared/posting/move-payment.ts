@@ -218,7 +218,6 @@ export function paymentAfterRow(
   }
 }
 
-/** The house takes the part that it had written off. */
 export function clawedMinorOf(
   { writtenOffMinor }: Pick<Window, 'writtenOffMinor'>,
   netMinor: Minor,

@@ -128,7 +128,7 @@ export function paymentRules(payment: Payment, now: Timestamp) {
   const { paymentId: id, status, transitions, capture } = payment
   const isDue = status === 'pending'
   return brokenRules('payment', id, [
-    ...attemptRules(payment, now),
+    ...providerAttemptRules(payment, now),
     ['ended_by', isDue || transitions.length > 1, 'a source', undefined],
     ['due_at', !isDue || payment.dueAt !== undefined, 'a time', undefined],
     ['capture', status !== 'succeeded' || capture !== undefined, 'a capture', undefined],
@@ -142,7 +142,7 @@ export function paymentRules(payment: Payment, now: Timestamp) {
  * Attempts begin one after another. The last one shows the payment, in the same process, unless the
  * customer paid before that: only such a payment has no expiry.
  */
-function attemptRules({ providerAttempts, createdAt, expiresAt }: Payment, now: Timestamp) {
+function providerAttemptRules({ providerAttempts, createdAt, expiresAt }: Payment, now: Timestamp) {
   const isShownByLast = expiresAt !== undefined
   return providerAttempts.map(({ startedAt }, at) => {
     const isLast = isShownByLast && at === providerAttempts.length - 1

@@ -30,8 +30,8 @@ export async function judgeShown(deps: TableDeps, payments: readonly Payment[], 
     return {
       id,
       differences: [
-        ...differing('dispute', id, disputed && shownDispute(disputed), dispute),
-        ...differing('held', id, heldNow, held),
+        ...shownDifference('dispute', id, disputed && shownDispute(disputed), dispute),
+        ...shownDifference('held', id, heldNow, held),
       ],
     }
   })
@@ -54,7 +54,7 @@ async function itemsShown(deps: TableDeps, payments: readonly Payment[], reads: 
   return new Map(items)
 }
 
-function differing(name: 'dispute' | 'held', id: string, derived: unknown, shown: unknown) {
+function shownDifference(name: 'dispute' | 'held', id: string, derived: unknown, shown: unknown) {
   const difference = compare(`payment.${name}`, id, 'as suspense says', 'different')
   return onlyIf(!isDeepStrictEqual(derived, shown), difference)
 }

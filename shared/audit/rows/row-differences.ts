@@ -25,7 +25,7 @@ export function rowDifferences(
 ) {
   if (stored === undefined) return missingRow(kind, id)
   const [expected, found] = [flattened(derived), flattened(stored)]
-  return differing(expected, found).flatMap((name) => {
+  return namesThatDiffer(expected, found).flatMap((name) => {
     if (!(name in expected || isKnownName(name))) return [unknownName(kind, name)]
     const isNumber = [expected[name], found[name]].some((value) => typeof value === 'number')
     const absent = isNumber ? 0 : undefined
@@ -79,7 +79,7 @@ function flattened(stored: object): Item {
     : { ...others, details }
 }
 
-function differing(one: Item, other: Item) {
+function namesThatDiffer(one: Item, other: Item) {
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])]
   return names.filter((name) => !isDeepStrictEqual(one[name], other[name])).toSorted()
 }
