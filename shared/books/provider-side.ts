@@ -4,7 +4,7 @@ import type { Deps, TableDeps } from '../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
 import { ifValid, readRows } from '../if-valid.ts'
 import { bookDay } from '../journal/day-totals.ts'
-import { bookedRow, houseTotals } from '../journal/house-store.ts'
+import { bookingsOf, houseTotals } from '../journal/house-store.ts'
 import { type Minor, minor } from '../money.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
@@ -167,6 +167,6 @@ async function isMissing(deps: TableDeps, transaction: ProviderTransaction) {
   const { type, status, transactionId, createdAt, updatedAt } = transaction
   if (type === 'payment' || status !== 'success' || !isInRupiah(transaction)) return false
   if (await findMovementFinding(deps, transaction)) return false
-  const booked = await bookedRow(deps, { transactionId, rowAt: createdAt ?? updatedAt })
+  const booked = await bookingsOf(deps, { transactionId, rowAt: createdAt ?? updatedAt })
   return Object.keys(booked).length === 0
 }

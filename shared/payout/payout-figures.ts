@@ -40,7 +40,7 @@ export async function payoutFigures(
   }
 }
 
-/** By the account, however old its registration is. */
+/** The account, if a payout to it needs an approval. */
 async function newBankOf(deps: TableDeps, { clientId, bank }: Settlement) {
   if (!bank?.isChange) return undefined
   const account = accountOf(bank)

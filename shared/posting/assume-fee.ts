@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import { conflict } from '../errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdOf, referenceOf } from '../ids.ts'
 import { readableRows, readRows } from '../if-valid.ts'
-import { bookedRow } from '../journal/house-store.ts'
+import { bookingsOf } from '../journal/house-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
 import {
@@ -216,7 +216,7 @@ export async function requireRows(
     // A row that stands after its void is booked nowhere.
     const moved = movements.findLast((row) => row.transactionId === transactionId)
     if (moved && moved.type !== 'reversal') continue
-    const booked = await bookedRow(deps, { transactionId, rowAt })
+    const booked = await bookingsOf(deps, { transactionId, rowAt })
     if (Object.keys(booked).length > 0 && !booked.reversal) continue
     throw conflict(
       `the provider gives money back by row ${transactionId}`,

@@ -186,7 +186,7 @@ export function paymentAfterRow(
     clawedMinor,
     notedAt,
     postedAt,
-  }: { readonly clawedMinor: Minor; readonly notedAt: Timestamp; readonly postedAt: Timestamp },
+  }: Required<Pick<Movement, 'clawedMinor' | 'notedAt' | 'postedAt'>>,
 ): Payment {
   const isOpen = payment.openAt !== undefined
   const isPosted = !isOpen || row.isOwnRow === true

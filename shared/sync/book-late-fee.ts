@@ -1,5 +1,5 @@
 import type { TableDeps } from '../deps.ts'
-import { bookedRow, type HouseEntry } from '../journal/house-store.ts'
+import { bookingsOf, type HouseEntry } from '../journal/house-store.ts'
 import { less, type Minor, minor, plus, ZERO } from '../money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import type { Payment } from '../payment/payment.ts'
@@ -63,7 +63,7 @@ export async function bookLateFeeOfMovement(
 export async function bookedFees(deps: TableDeps, transaction: ProviderTransaction) {
   const changes: HouseEntry[] = []
   for (const row of feeRowsOf(transaction)) {
-    const { withdrawal } = await bookedRow(deps, row)
+    const { withdrawal } = await bookingsOf(deps, row)
     if (withdrawal === undefined) return changes
     changes.push(withdrawal)
   }

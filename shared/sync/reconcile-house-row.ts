@@ -1,6 +1,6 @@
 import { assertInvariant } from '../errors.ts'
 import { paymentIdOf } from '../ids.ts'
-import { bookedRow, type HouseEntry, isLeftToOperator } from '../journal/house-store.ts'
+import { bookingsOf, type HouseEntry, isLeftToOperator } from '../journal/house-store.ts'
 import { less } from '../money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import type { Payment } from '../payment/payment.ts'
@@ -33,7 +33,7 @@ export async function recordUnmatchedRow(
     const named = await transferCaseOf(deps, transaction)
     const finding = named ?? rowFinding(deps, transaction, about)
     await bookUnmatchedRow(deps, row, finding)
-    const { unmatched, reversal, ...others } = await bookedRow(deps, row)
+    const { unmatched, reversal, ...others } = await bookingsOf(deps, row)
     // A finding says that the row has moved a payment, and no payment has the movement.
     const isBooked = unmatched !== undefined || Object.keys(others).length > 0
     if (!isBooked && !(await findMovedPayment(deps, transaction)))

@@ -1,5 +1,5 @@
 import { paymentIdOf } from '../ids.ts'
-import { bookedRow } from '../journal/house-store.ts'
+import { bookingsOf } from '../journal/house-store.ts'
 import { hasMoved } from '../journal/payment-money.ts'
 import { applyNews } from '../payment/news/apply-news.ts'
 import { askForNews, type NewsAnswer, type NewsDeps } from '../payment/news/ask-for-news.ts'
@@ -293,7 +293,7 @@ function namedBy(answer: NewsAnswer, transaction: ProviderTransaction): Provider
 /** What the provider changes of a row after the house has booked it, or booked it back. */
 async function followHouseRow(deps: NewsDeps, { transaction, payment }: RowWithPayment) {
   if (transaction.type === 'payment' || transaction.status !== 'success') return
-  const { reversal, ...booked } = await bookedRow(deps, houseRowOf(transaction))
+  const { reversal, ...booked } = await bookingsOf(deps, houseRowOf(transaction))
   const { unmatched, topup, withdrawal, suspense_refunded: refund } = booked
   if (reversal) await recordRowAgain(deps, transaction, reversal.postedAt, payment)
   else await bookLateFee(deps, transaction, unmatched ?? topup ?? withdrawal ?? refund, payment)
