@@ -14,7 +14,7 @@ import { auditCounts, auditFigures } from './judged/audit-figures.ts'
 import { FIRST_DAY, LAST_DAY, readHouse } from './judged/audit-journal.ts'
 import { auditVerdict } from './judged/audit-progress.ts'
 import { auditRegistration, notesOf } from './judged/audit-registers.ts'
-import { judgeSettlement, RecountSchema } from './judged/audit-settlement.ts'
+import { judgeSettlement, SumStateSchema } from './judged/audit-settlement.ts'
 import { auditNotes, judgeSuspense } from './judged/audit-suspense.ts'
 import { auditTrails } from './judged/audit-trails.ts'
 import {
@@ -242,7 +242,7 @@ function settlementPart(
     key,
     day: dayNumber(createdAt),
     judge: async (state, isOver) => {
-      const from = ifValid(RecountSchema, state)
+      const from = ifValid(SumStateSchema, state)
       const judged = await judgeSettlement(deps, books, stored, { from, isOver, withPayments })
       if (judged.state !== undefined) return judged
       const events = await confirmedDifferences(deps, () =>

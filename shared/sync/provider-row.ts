@@ -16,6 +16,18 @@ import type { FindingCause, Suspense } from '../suspense/suspense.ts'
 import { findSuspense, findSuspenseByIds, movementFindingIds } from '../suspense/suspense-store.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 
+export type RowWithPayment = {
+  readonly transaction: ProviderTransaction
+  readonly payment: Payment | undefined
+}
+
+/**
+ * `booked`: the money is credited or in suspense, and the sync reads the row again until it has
+ * settled. `done`: nothing is left to do. `open`: the sync checks the row again. `passed_over`: the
+ * row concerns no payment, or is not final.
+ */
+export type Reconciled = { readonly booked: Payment | undefined } | 'done' | 'open' | 'passed_over'
+
 /** Undefined for a row that pays a payment, or moves no money. */
 export function moneyRowOf(transaction: ProviderTransaction): MoneyRow | undefined {
   const { type, status, reversalKind: kind } = transaction

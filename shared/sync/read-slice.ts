@@ -17,9 +17,13 @@ import { later, msBetween, type Timestamp } from '../time.ts'
 import { readsOfPage } from '../webhook/delivery/announce.ts'
 import { nextTryAt, noteOpenTransaction, renewJob, type Slice } from './job-store.ts'
 import type { KeptPosition } from './kept-position.ts'
-import { isCreditedWith, recordRowFinding } from './provider-row.ts'
-import type { Reconciled } from './reconcile-house-row.ts'
-import { postingByRow, type RowWithPayment as Row } from './reconcile-own-row.ts'
+import {
+  isCreditedWith,
+  type Reconciled,
+  type RowWithPayment as Row,
+  recordRowFinding,
+} from './provider-row.ts'
+import { postingByRow } from './reconcile-own-row.ts'
 import { type Lookups, reconcileTransaction } from './reconcile-transaction.ts'
 import { addOpenTransaction, type OpenHours, registerOpenHours } from './tail.ts'
 

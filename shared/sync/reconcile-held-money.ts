@@ -15,17 +15,13 @@ import { bookLateFee } from './book-late-fee.ts'
 import {
   isInRupiah,
   moneyRowOf,
+  type Reconciled,
   recordOpenFee,
   recordRowAgain,
   recordRowFinding,
   syncFinding,
 } from './provider-row.ts'
-import {
-  bookBackVoid,
-  type Reconciled,
-  reconcileSecondVoid,
-  recordUnmatchedRow,
-} from './reconcile-house-row.ts'
+import { bookBackVoid, reconcileSecondVoid, recordUnmatchedRow } from './reconcile-house-row.ts'
 
 /**
  * Books the money's settled payment, or a reversal with the finding of its loss. Any other row is a

@@ -17,7 +17,12 @@ import type { ProviderTransaction } from '../provider/provider.ts'
 import { recordSuspense, reportSuspense } from '../suspense/record-suspense.ts'
 import { addMs } from '../time.ts'
 import { bookLateFee } from './book-late-fee.ts'
-import { isCreditedWith, paymentFinding, recordRowAgain } from './provider-row.ts'
+import {
+  isCreditedWith,
+  paymentFinding,
+  type RowWithPayment,
+  recordRowAgain,
+} from './provider-row.ts'
 import { recordUnmatchedRow } from './reconcile-house-row.ts'
 
 /** Each try books the row or loses a race; the next read shows the result. */
@@ -81,11 +86,6 @@ export async function reconcileOwnRow(
     current = stored
   }
   throw new Error('a payment kept changing while its own row was booked')
-}
-
-export type RowWithPayment = {
-  readonly transaction: ProviderTransaction
-  readonly payment: Payment | undefined
 }
 
 /** Undefined unless the row can post the open payment. */

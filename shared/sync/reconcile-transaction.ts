@@ -24,6 +24,8 @@ import {
   mayBeCredited,
   moneyRowOf,
   paymentFinding,
+  type Reconciled,
+  type RowWithPayment,
   recordOpenFee,
   recordRowAgain,
   recordRowFinding,
@@ -35,20 +37,18 @@ import {
 } from './provider-row.ts'
 import { reconcileFailedRow } from './reconcile-failed-row.ts'
 import { reconcileBookedRow, reconcileHeldMoney } from './reconcile-held-money.ts'
-import {
-  bookBackVoid,
-  type Reconciled,
-  reconcileSecondVoid,
-  recordUnmatchedRow,
-} from './reconcile-house-row.ts'
-import { creditByRow, type RowWithPayment, reconcileOwnRow } from './reconcile-own-row.ts'
+import { bookBackVoid, reconcileSecondVoid, recordUnmatchedRow } from './reconcile-house-row.ts'
+import { creditByRow, reconcileOwnRow } from './reconcile-own-row.ts'
 
 export type Lookups = {
   isAllowed(): Promise<boolean>
   noteUnanswered(reason: Unanswered['reason']): Promise<void>
 }
 
-/** Books a row, safe to repeat. The payment may be stale: every write has a condition. */
+/**
+ * Books what a row means for payments, held money and the house. Safe to repeat. The payment may be
+ * stale: every write has a condition.
+ */
 export async function reconcileTransaction(
   deps: NewsDeps,
   row: RowWithPayment,

@@ -35,6 +35,7 @@ export function derivedPayment(payment: Payment, clientId: ClientId): Payment {
   const isInvoiced = isPaid && finalFee?.invoiced === true
   const isFinalFee = isByRow && !isInvoiced && isPossibleFee(estimate, payment.providerFeeMinor)
   const { providerFeeMinor } = isFinalFee ? payment : estimate
+  const statusWithoutRow = isPaid && postedAt !== undefined ? 'assumed' : 'estimated'
   const [first, end] = payment.transitions
   const lastStatus = { status, at: paidAt ?? end?.at ?? payment.createdAt }
   return {
@@ -45,8 +46,7 @@ export function derivedPayment(payment: Payment, clientId: ClientId): Payment {
     providerFeeMinor,
     markupMinor: estimate.markupMinor,
     netMinor: netOf(notionalMinor, providerFeeMinor, estimate.markupMinor),
-    feeStatus:
-      isInvoiced || isByRow ? 'actual' : isPaid && postedAt !== undefined ? 'assumed' : 'estimated',
+    feeStatus: isInvoiced || isByRow ? 'actual' : statusWithoutRow,
     finalFee:
       isInvoiced && finalFee
         ? { ...finalFee, status: 'actual', feeMinor: estimate.providerFeeMinor }
