@@ -15,6 +15,7 @@ import { FIRST_DAY, LAST_DAY, readHouse } from './judged/audit-journal.ts'
 import { auditVerdict } from './judged/audit-progress.ts'
 import { auditRegistration, notesOf } from './judged/audit-registers.ts'
 import { judgeSettlement, SumStateSchema } from './judged/audit-settlement.ts'
+import { auditSettlementEvents } from './judged/audit-settlement-events.ts'
 import { auditNotes, judgeSuspense } from './judged/audit-suspense.ts'
 import { auditTrails } from './judged/audit-trails.ts'
 import {
@@ -24,7 +25,6 @@ import {
   withCarried,
 } from './judged/client-books.ts'
 import { judgeListed } from './judged/judge-payments.ts'
-import { judgeSettlementEvents } from './judged/judge-settlement-events.ts'
 
 export type AuditDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'monotonicMs'>
 
@@ -246,7 +246,7 @@ function settlementPart(
       const judged = await judgeSettlement(deps, books, stored, { from, isOver, withPayments })
       if (judged.state !== undefined) return judged
       const events = await confirmedDifferences(deps, () =>
-        judgeSettlementEvents(deps, books, settlementId),
+        auditSettlementEvents(deps, books, settlementId),
       )
       return { differences: [...judged.differences, ...events] }
     },

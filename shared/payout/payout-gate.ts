@@ -1,7 +1,7 @@
 import { auditChain } from '../audit/judged/audit-figures.ts'
 import { auditSettlement, judgeSettlement } from '../audit/judged/audit-settlement.ts'
+import { auditStraysOf } from '../audit/judged/audit-settlement-events.ts'
 import { type ClientBooks, readClientBooks, withCarried } from '../audit/judged/client-books.ts'
-import { judgeStrayEvents } from '../audit/judged/judge-settlement-events.ts'
 import { auditMovedIn } from '../audit/rows/audit-moved.ts'
 import type { Client } from '../client/client.ts'
 import { requireClient, requirePayable } from '../client/client-store.ts'
@@ -168,7 +168,7 @@ async function judgeAgain(
     return [...now.differences, ...auditChain(now)].filter(({ id }) => ids.has(id))
   })
   const others = await confirmedDifferences(deps, async () => [
-    ...(await judgeStrayEvents(deps, settlementId)),
+    ...(await auditStraysOf(deps, settlementId)),
     ...(await auditMovedIn(deps, clientId, settlements)),
   ])
   return [...differences, ...around, ...others]

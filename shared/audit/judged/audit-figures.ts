@@ -33,7 +33,7 @@ import {
   readableLedger,
   strayRows,
 } from './client-books.ts'
-import { auditOwners, estimateOf } from './derive-payment.ts'
+import { estimateOf, judgeOwners } from './derive-payment.ts'
 
 const LONGEST_LAG_MS = 100 * SECOND_MS
 
@@ -155,7 +155,7 @@ async function openPayments(deps: StoreDeps, books: ClientBooks, reads: Reads) {
       else if (payment.openAt !== undefined) open.set(payment.paymentId, payment)
     }
   }
-  const owners = await auditOwners(deps, [...open.values()])
+  const owners = await judgeOwners(deps, [...open.values()])
   return { open, differences: [...differences, ...owners.flatMap((one) => one.differences)] }
 }
 

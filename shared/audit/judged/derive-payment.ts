@@ -206,7 +206,7 @@ function timesOf(payment: Payment, now: Timestamp) {
  * A payment's id is derived from its client and its key's digest. A difference names the client
  * that the id belongs to, if one client fits.
  */
-export async function auditOwners(deps: StoreDeps, payments: readonly Payment[]) {
+export async function judgeOwners(deps: StoreDeps, payments: readonly Payment[]) {
   const foreignPayments = payments.filter(isForeign)
   const clientIds: ClientId[] = []
   if (foreignPayments.length > 0)

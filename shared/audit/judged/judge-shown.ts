@@ -11,9 +11,9 @@ import { notedKey, paymentKey, suspenseKey } from '../../table/keys.ts'
 import type { Reads } from '../../table/table.ts'
 import { addMs } from '../../time.ts'
 import { compare, type Difference, onlyIf } from '../../verdict/difference.ts'
-import { UNSEEN_MS } from './judge-events.ts'
+import { UNSEEN_MS } from './audit-events.ts'
 
-/** `id`: of a payment or a settlement. */
+/** What `judge` functions answer by id. `audit` functions answer differences alone. */
 export type Judged = { readonly id: string; readonly differences: readonly Difference[] }
 
 /** A payment shows its dispute and its held money as their items in suspense say them. */
