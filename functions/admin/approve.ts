@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { APPROVED_ACTIONS, FiguresSchema } from '../../shared/operator/approval-store.ts'
 import { approve } from '../../shared/operator/approve.ts'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
-import { requireUnaccepted } from '../../shared/verdict/client-verdict-store.ts'
+import { requireUnaccepted } from '../../shared/verdict/verdict-store.ts'
 
 const summary =
   'Approves one action of another person with exactly these figures. It holds for 72 hours and ' +

@@ -9,18 +9,12 @@ const message = v.object({
   /** The operator who triggered the settlement; absent for the sweep. */
   operator: v.optional(v.string()),
   request_id: v.optional(v.string()),
-  /** An earlier run has asked about the overdue payments up to this payment. */
+  /** An earlier run has asked about the overdue payments up to and with this payment. */
   overdue_after: v.optional(OpenRowSchema),
 })
 
-/**
- * Settles one client of the sweep (spec 3.2). Safe to repeat: settled entries are no longer
- * eligible.
- */
-export const handler = queueHandler(message, async ({ client_id, operator, ...from }, deps) => {
-  await settleClient(deps, client_id, {
-    operator,
-    requestId: from.request_id,
-    after: from.overdue_after,
-  })
+/** Settles one client (spec 3.2). Safe to repeat: settled entries are no longer eligible. */
+export const handler = queueHandler(message, async (settle, deps) => {
+  const { client_id, operator, request_id: requestId, overdue_after: overdueAfter } = settle
+  await settleClient(deps, client_id, { operator, requestId, overdueAfter })
 })

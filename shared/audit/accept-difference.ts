@@ -5,8 +5,8 @@ import { approvalWasChanged, requireApproval } from '../operator/approval-store.
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { acceptanceOf, acceptedSubject, unacceptedDifferences } from '../verdict/acceptances.ts'
-import { readClientVerdict } from '../verdict/client-verdict-store.ts'
 import { type Difference, isIdentical } from '../verdict/difference.ts'
+import { readVerdict } from '../verdict/verdict-store.ts'
 
 type AcceptInput = Readonly<{
   /** Absent: a difference of the gateway. */
@@ -28,7 +28,7 @@ export async function acceptDifference(
 ): Promise<Difference> {
   if (clientId !== undefined) await requireClient(deps, clientId)
   const owner = clientId ?? GATEWAY_OWNER
-  const { standing } = await readClientVerdict(deps, owner)
+  const { standing } = await readVerdict(deps, owner)
   const named = standing.filter((one) => isIdentical(one, difference))
   if (named.length === 0) {
     throw invalid(

@@ -6,15 +6,15 @@ import { balanceOf } from '../ledger/ledger-store.ts'
 import { RUN_MS, runLimit } from '../settlement/sum-entries.ts'
 import { sendForEachClient } from '../settlement/sweep-settlements.ts'
 import { DAY_MS, dayNumber, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
+import { auditAnswer, missingRow } from '../verdict/difference.ts'
 import {
   alertDifferences,
   askForAudit,
   type ByPart,
-  type ClientVerdict,
-  readClientVerdict,
-  recordFindings,
-} from '../verdict/client-verdict-store.ts'
-import { auditAnswer, missingRow } from '../verdict/difference.ts'
+  readVerdict,
+  recordDifferences,
+  type Verdict,
+} from '../verdict/verdict-store.ts'
 import { type AuditDeps, figureParts, historyParts, type Part, REGISTERED } from './history.ts'
 import { auditUnderWay, judgeAll, judgeNewest, judgeParts, timeLimit } from './judge-parts.ts'
 import { findAuditedClient, readableLedger } from './judged/client-books.ts'
@@ -29,74 +29,77 @@ export type RunDeps = AuditDeps & Pick<Deps, 'newId' | 'queues' | 'alerts' | 'lo
 export async function auditClient(deps: RunDeps, clientId: ClientId, auditId?: string) {
   const client = await findAuditedClient(deps, clientId)
   if (client === undefined) return reportMissingClient(deps, clientId)
-  const before = await readClientVerdict(deps, clientId)
+  const before = await readVerdict(deps, clientId)
   const audit = auditUnderWay(deps, before, auditId)
   if (audit === undefined) return
   const { day } = audit
   const isOver = runLimit(deps)
   const isNew = audit.auditId !== auditId
-  const figures = isNew ? await auditFigures(deps, client, before, isOver) : undefined
-  const verdict = await readClientVerdict(deps, clientId)
+  const figures = isNew ? await judgeFigures(deps, client, before, isOver) : undefined
+  const verdict = await readVerdict(deps, clientId)
   const parts = await historyParts(deps, client, verdict, day)
-  const { findings, progress } = await judgeParts(parts, audit, isOver)
+  const { byPart, progress } = await judgeParts(parts, audit, isOver)
   const isWhole = progress === undefined
-  const done = { ...(isWhole && { historyDay: day }), progress }
-  const judged = { verdict, parts, findings, done, isWhole, readFrom: audit.beganAt }
+  const changed = { ...(isWhole && { historyDay: day }), progress }
+  const judged = { verdict, parts, byPart, changed, isWhole, readFrom: audit.beganAt }
   await recordHistory(deps, clientId, figures, judged)
   if (isWhole) deps.log.info('audit.completed', { client_id: clientId, audit_of: 'client' })
-  else await askForAudit(deps, clientId, progress)
+  else await askForAudit(deps, clientId, { auditId: audit.auditId })
 }
 
-async function auditFigures(
+async function judgeFigures(
   deps: RunDeps,
   client: Client,
-  verdict: ClientVerdict,
+  verdict: Verdict,
   isOver: () => boolean,
 ) {
   const { clientId } = client
   const figuresAt = deps.now()
   const debt = await alertOwing(deps, clientId, verdict)
-  const findings = await judgeAll(await figureParts(deps, client), isOver)
-  const done = { figuresAt, ...debt }
-  const { news } = await recordFindings(deps, clientId, findings, done, figuresAt)
-  return { news, findings }
+  const byPart = await judgeAll(await figureParts(deps, client), isOver)
+  const changed = { figuresAt, ...debt }
+  const { added } = await recordDifferences(deps, clientId, byPart, changed, figuresAt)
+  return { added, byPart }
 }
 
-type Judged = {
-  readonly verdict: ClientVerdict
+type JudgedHistory = {
+  readonly verdict: Verdict
   readonly parts: readonly Part[]
-  readonly findings: ByPart
-  readonly done: Pick<ClientVerdict, 'historyDay' | 'progress'>
+  readonly byPart: ByPart
+  readonly changed: Pick<Verdict, 'historyDay' | 'progress'>
   readonly isWhole: boolean
   readonly readFrom: Timestamp
 }
 
-/** Once a day all standing differences are told, and by each run before that what it has found. */
+/** The last run of an audit alerts about all standing differences, earlier runs about new ones. */
 async function recordHistory(
   deps: RunDeps,
   clientId: ClientId,
-  figures: Awaited<ReturnType<typeof auditFigures>> | undefined,
-  { verdict, parts, findings, done, isWhole, readFrom }: Judged,
+  figures: Awaited<ReturnType<typeof judgeFigures>> | undefined,
+  { verdict, parts, byPart, changed, isWhole, readFrom }: JudgedHistory,
 ) {
-  const longSettlements = longSettlementsAfter(verdict, parts, findings)
-  const changed = { longSettlements, ...done }
-  const history = await recordFindings(deps, clientId, findings, changed, readFrom)
-  const news = [...(figures?.news ?? []), ...history.news]
-  await alertDifferences(deps, clientId, { open: isWhole ? history.open : news, news })
+  const longSettlements = longSettlementsAfter(verdict, parts, byPart)
+  const allChanged = { longSettlements, ...changed }
+  const history = await recordDifferences(deps, clientId, byPart, allChanged, readFrom)
+  const added = [...(figures?.added ?? []), ...history.added]
+  const unaccepted = isWhole ? history.unaccepted : added
+  await alertDifferences(deps, clientId, { unaccepted, added })
 }
 
 const MAX_LONG = 30
 
 /** The digests that a verdict keeps after parts were judged whole. */
 function longSettlementsAfter(
-  { longSettlements }: ClientVerdict,
+  { longSettlements }: Verdict,
   parts: readonly Part[],
-  findings: ByPart,
+  byPart: ByPart,
 ) {
-  const ended = parts.flatMap(({ key, ends }) => (ends && findings.has(key) ? [ends] : []))
+  const ended = parts.flatMap(({ key, longSettlement }) =>
+    longSettlement && byPart.has(key) ? [longSettlement] : [],
+  )
   const endedIds = new Set<string>(ended.map(([id]) => id))
-  // Ids are in the order of time. Settlements before the last of them are paid. One that ended now
-  // is still to be paid, however old it is.
+  // Ids are in the order of time. A settlement whose audit ended now is still to be paid, however
+  // old it is. The oldest of the others are paid.
   const earlier = Object.entries(longSettlements)
     .filter(([id]) => !endedIds.has(id))
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -105,19 +108,15 @@ function longSettlementsAfter(
 
 /** The register names the client, so its row is lost. */
 async function reportMissingClient(deps: RunDeps, clientId: ClientId) {
-  const findings = new Map([[REGISTERED, missingRow('client', clientId)]])
-  await alertDifferences(deps, clientId, await recordFindings(deps, clientId, findings))
+  const byPart = new Map([[REGISTERED, missingRow('client', clientId)]])
+  await alertDifferences(deps, clientId, await recordDifferences(deps, clientId, byPart))
 }
 
 /** A debt is reported after each such time. New payments usually cover it earlier. */
 const PATIENCE_MS = 7 * DAY_MS
 
-/** The client owes us money (design section 10). Answers the fields that the verdict keeps. */
-async function alertOwing(
-  deps: RunDeps,
-  clientId: ClientId,
-  { owesSince, owesToldAt }: ClientVerdict,
-) {
+/** Alerts if the client owes us money (design section 10). Answers the verdict's changed fields. */
+async function alertOwing(deps: RunDeps, clientId: ClientId, { owesSince, owesToldAt }: Verdict) {
   const ledger = await readableLedger(deps, clientId)
   // An unreadable ledger is reported as a difference.
   if (ledger === undefined) return { owesSince, owesToldAt }
@@ -140,8 +139,8 @@ async function alertOwing(
 }
 
 /**
- * Sends a message for each client, and one for the gateway. A client whose message fails is audited
- * by the next call; it stops no other. Safe to repeat.
+ * Sends a message for each client, and one for the gateway. A message that fails stops no other
+ * message: the next call audits its client. Safe to repeat.
  */
 export async function startAudits(deps: Pick<Deps, 'table' | 'queues' | 'log'>) {
   await askForAudit(deps, undefined)
@@ -160,27 +159,27 @@ export function runTimes(deps: Pick<Deps, 'monotonicMs'>) {
 
 /**
  * Audits a whole client now, newest first, and lists and reports the differences. `inconclusive`:
- * this call had no time for its whole history; a call with `from`, the `next` of its answer, goes
- * on. Each answer has the differences of its own parts. Changes no money. Throws 404 for an unknown
- * client.
+ * this call had no time for the whole history. A call with `from`, the `next` of this answer,
+ * continues. Each answer has the differences of its own parts. Changes no money. Throws 404 for an
+ * unknown client.
  */
 export async function auditLedger(deps: RunDeps, clientId: ClientId, from?: string) {
   const client = await findAuditedClient(deps, clientId)
   if (client === undefined) throw notFound('client')
-  const before = await readClientVerdict(deps, clientId)
+  const before = await readVerdict(deps, clientId)
   const times = runTimes(deps)
   const figures =
-    from === undefined ? await auditFigures(deps, client, before, times.isLate) : undefined
+    from === undefined ? await judgeFigures(deps, client, before, times.isLate) : undefined
   const readFrom = deps.now()
   const day = dayNumber(readFrom)
   const parts = await historyParts(deps, client, { ...before, historyDay: undefined }, day)
-  const { findings, partial, next } = await judgeNewest(parts, { from, ...times })
+  const { byPart, partial, next } = await judgeNewest(parts, { from, ...times })
   // Only a call that began with the newest part knows that all parts were judged.
   const isWhole = from === undefined && next === undefined
-  const done = isWhole ? { historyDay: day, progress: undefined } : {}
-  const judged = { verdict: before, parts, findings, done, isWhole, readFrom }
+  const changed = isWhole ? { historyDay: day, progress: undefined } : {}
+  const judged = { verdict: before, parts, byPart, changed, isWhole, readFrom }
   await recordHistory(deps, clientId, figures, judged)
   if (!isWhole) await askForAudit(deps, clientId)
-  const found = [...(figures?.findings.values() ?? []), ...findings.values(), partial].flat()
+  const found = [...(figures?.byPart.values() ?? []), ...byPart.values(), partial].flat()
   return auditAnswer(found, next)
 }

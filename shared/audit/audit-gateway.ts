@@ -4,16 +4,16 @@ import { closeHouseDays } from '../journal/house-store.ts'
 import { runLimit } from '../settlement/sum-entries.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { dayNumber, type Timestamp } from '../time.ts'
+import { auditAnswer, type Difference, withoutClient } from '../verdict/difference.ts'
 import {
-  addFindings,
+  addDifferences,
   alertDifferences,
   askForAudit,
   type ByPart,
-  type ClientVerdict,
-  readClientVerdict,
-  recordFindings,
-} from '../verdict/client-verdict-store.ts'
-import { auditAnswer, type Difference, withoutClient } from '../verdict/difference.ts'
+  readVerdict,
+  recordDifferences,
+  type Verdict,
+} from '../verdict/verdict-store.ts'
 import { type RunDeps, runTimes } from './audit-client.ts'
 import { gatewayParts } from './gateway-parts.ts'
 import { type Part, REGISTERED, SUSPENSE } from './history.ts'
@@ -24,20 +24,20 @@ import { auditUnderWay, judgeNewest, judgeParts } from './judge-parts.ts'
  * time and old rows in shares. Differences of one client stand on that client. The others stand on
  * the gateway, and refuse no payout. First it closes the days of the house journal that are over.
  * Long work takes several runs, each of which keeps its progress and sends `auditId` to the next
- * run; the figures are fresh after the last run. Throws at the end if the findings of a client were
- * not recorded; that stops no other.
+ * run; the figures are fresh after the last run. Throws at the end if the differences of a client
+ * were not recorded. That stops no other client.
  */
 export async function auditGateway(deps: RunDeps, auditId?: string) {
   await closeHouseDays(deps)
-  const verdict = await readClientVerdict(deps, GATEWAY_OWNER)
+  const verdict = await readVerdict(deps, GATEWAY_OWNER)
   const audit = auditUnderWay(deps, verdict, auditId)
   if (audit === undefined) return
   const { day, beganAt: figuresAt } = audit
   const { parts, ofClients } = ownParts(await gatewayParts(deps, verdict, day))
-  const { findings, progress } = await judgeParts(parts, audit, runLimit(deps))
-  const done = progress ? { progress } : { figuresAt, historyDay: day, progress: undefined }
-  await recordAll(deps, { findings, ofClients, done, readFrom: figuresAt })
-  if (progress) await askForAudit(deps, undefined, progress)
+  const { byPart, progress } = await judgeParts(parts, audit, runLimit(deps))
+  const changed = progress ? { progress } : { figuresAt, historyDay: day, progress: undefined }
+  await recordAll(deps, { byPart, ofClients, changed, readFrom: figuresAt })
+  if (progress) await askForAudit(deps, undefined, { auditId: audit.auditId })
   else deps.log.info('audit.completed', { client_id: GATEWAY_OWNER, audit_of: 'gateway' })
 }
 
@@ -49,15 +49,15 @@ export async function auditWholeGateway(deps: RunDeps, from?: string) {
   // The call that began has closed them, and a wrong `from` is refused before anything is written.
   if (from === undefined) await closeHouseDays(deps)
   const [day, figuresAt] = [dayNumber(deps.now()), deps.now()]
-  const { standing } = await readClientVerdict(deps, GATEWAY_OWNER)
+  const { standing } = await readVerdict(deps, GATEWAY_OWNER)
   const all = await gatewayParts(deps, { standing, historyDay: undefined }, day)
   const { parts, ofClients } = ownParts(all)
-  const { findings, partial, next } = await judgeNewest(parts, { from, ...runTimes(deps) })
+  const { byPart, partial, next } = await judgeNewest(parts, { from, ...runTimes(deps) })
   const isWhole = from === undefined && next === undefined
-  const done = isWhole ? { figuresAt, historyDay: day, progress: undefined } : {}
-  await recordAll(deps, { findings, ofClients, done, readFrom: figuresAt })
+  const changed = isWhole ? { figuresAt, historyDay: day, progress: undefined } : {}
+  await recordAll(deps, { byPart, ofClients, changed, readFrom: figuresAt })
   if (!isWhole) await askForAudit(deps, undefined)
-  return auditAnswer([...findings.values(), partial, ofClients.map(withoutClient)].flat(), next)
+  return auditAnswer([...byPart.values(), partial, ofClients.map(withoutClient)].flat(), next)
 }
 
 /** The parts with the differences of no client. The differences of clients are put aside. */
@@ -79,37 +79,38 @@ function ownParts(parts: readonly Part[]) {
 }
 
 type Found = {
-  readonly findings: ByPart
+  readonly byPart: ByPart
   readonly ofClients: readonly Difference[]
   readonly readFrom: Timestamp
-  readonly done: Partial<Pick<ClientVerdict, 'figuresAt' | 'historyDay' | 'progress'>>
+  readonly changed: Partial<Pick<Verdict, 'figuresAt' | 'historyDay' | 'progress'>>
 }
 
 /**
  * Payouts of all clients wait for the gateway's own figures, so these are recorded first, and how
  * far the audit has come last: after a crash another run judges the same parts again.
  */
-async function recordAll(deps: RunDeps, { findings, ofClients, done, readFrom }: Found) {
-  const { figuresAt } = done
+async function recordAll(deps: RunDeps, { byPart, ofClients, changed, readFrom }: Found) {
+  const { figuresAt } = changed
   const first = figuresAt === undefined ? {} : { figuresAt }
-  const recorded = await recordFindings(deps, GATEWAY_OWNER, findings, first, readFrom)
-  const { open, news } = recorded
-  await alertDifferences(deps, GATEWAY_OWNER, { open: figuresAt ? open : news, news })
+  const recorded = await recordDifferences(deps, GATEWAY_OWNER, byPart, first, readFrom)
+  const { unaccepted: all, added } = recorded
+  const unaccepted = figuresAt ? all : added
+  await alertDifferences(deps, GATEWAY_OWNER, { unaccepted, added })
   const failures: unknown[] = []
   for (const [owner, found] of Map.groupBy(ofClients, ownerOf)) {
     if (owner !== undefined)
       await recordOfClient(deps, owner, found).catch((cause: unknown) => failures.push(cause))
   }
-  await recordFindings(deps, GATEWAY_OWNER, new Map(), done)
+  await recordDifferences(deps, GATEWAY_OWNER, new Map(), changed)
   if (failures.length === 0) return
   const [cause] = failures
-  throw new Error(`the findings of ${failures.length} clients were not recorded`, { cause })
+  throw new Error(`the differences of ${failures.length} clients were not recorded`, { cause })
 }
 
 /** The daily audit of the client judges these parts too. */
 async function recordOfClient(deps: RunDeps, owner: string, found: readonly Difference[]) {
   const byPart = Map.groupBy(found, ({ what }) => (what === 'client' ? REGISTERED : SUSPENSE))
-  await alertDifferences(deps, owner, await addFindings(deps, owner, byPart))
+  await alertDifferences(deps, owner, await addDifferences(deps, owner, byPart))
 }
 
 function ownerOf({ clientId }: Difference) {

@@ -3,8 +3,8 @@ import { bookDay } from '../journal/day-totals.ts'
 import { type HouseEntry, rowDayOf } from '../journal/house-store.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { dayNumber } from '../time.ts'
-import type { ClientVerdict } from '../verdict/client-verdict-store.ts'
 import { confirmedDifferences } from '../verdict/difference.ts'
+import type { Verdict } from '../verdict/verdict-store.ts'
 import {
   type AuditDeps,
   CYCLE_DAYS,
@@ -47,7 +47,7 @@ const ITEM_DAYS = 230
  */
 export async function gatewayParts(
   deps: AuditDeps,
-  { historyDay, standing }: Pick<ClientVerdict, 'historyDay' | 'standing'>,
+  { historyDay, standing }: Pick<Verdict, 'historyDay' | 'standing'>,
   day: number,
 ) {
   const isDue = dueOn(day, historyDay)

@@ -8,13 +8,14 @@ import { digestOfSums } from '../settlement/long-settlement.ts'
 import { isLong } from '../settlement/settlement.ts'
 import { mayChangeSums } from '../settlement/settlement-store.ts'
 import { addMs, DAY_MS, dayNumber, later, timestampOf } from '../time.ts'
-import type { ClientVerdict } from '../verdict/client-verdict-store.ts'
 import { confirmedDifferences, type Difference, withoutClient } from '../verdict/difference.ts'
+import type { Verdict } from '../verdict/verdict-store.ts'
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
 import { FIRST_DAY, LAST_DAY, readHouse } from './judged/audit-journal.ts'
 import { auditVerdict } from './judged/audit-progress.ts'
 import { auditRegistration, notesOf } from './judged/audit-registers.ts'
-import { judgeSettlement, RecountSchema } from './judged/audit-settlement.ts'
+import { judgeSettlement, SumStateSchema } from './judged/audit-settlement.ts'
+import { auditSettlementEvents } from './judged/audit-settlement-events.ts'
 import { auditNotes, judgeSuspense } from './judged/audit-suspense.ts'
 import { auditTrails } from './judged/audit-trails.ts'
 import {
@@ -24,7 +25,6 @@ import {
   withCarried,
 } from './judged/client-books.ts'
 import { judgeListed } from './judged/judge-payments.ts'
-import { judgeSettlementEvents } from './judged/judge-settlement-events.ts'
 
 export type AuditDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'monotonicMs'>
 
@@ -38,8 +38,8 @@ export type Part = {
     state: unknown,
     isOver: () => boolean,
   ) => Promise<{ readonly differences: readonly Difference[]; readonly state?: unknown }>
-  /** The id of a long settlement that this part judges for a payout, and the digest of its sums. */
-  readonly ends?: readonly [settlementId: string, digest: string]
+  /** What this part judges for a payout: the settlement's id, and the digest of its sums. */
+  readonly longSettlement?: readonly [settlementId: string, digest: string]
 }
 
 export const SUSPENSE = 'suspense'
@@ -67,7 +67,7 @@ export async function figureParts(deps: AuditDeps, client: Client) {
     listedPart(deps, clientId, 'before', before),
     listedPart(deps, clientId, 'later', ahead),
   ]
-  return parts.map(stoppingNoOther)
+  return parts.map(catchBadRows)
 }
 
 const UNREADABLE_PART = 'part.rows'
@@ -76,7 +76,7 @@ const UNREADABLE_PART = 'part.rows'
  * A part whose rows make its judgement impossible is a difference, so that it stops no other part,
  * client or run.
  */
-function stoppingNoOther(part: Part): Part {
+function catchBadRows(part: Part): Part {
   return {
     ...part,
     judge: async (state, isOver) => {
@@ -118,7 +118,7 @@ function lastDayOf(deps: AuditDeps, { createdAt }: Client) {
 export async function historyParts(
   deps: AuditDeps,
   client: Client,
-  { historyDay, standing, longSettlements }: ClientVerdict,
+  { historyDay, standing, longSettlements }: Verdict,
   day: number,
 ) {
   const books = await readClientBooks(deps, client)
@@ -128,7 +128,7 @@ export async function historyParts(
     { length: lastDayOf(deps, client) - firstDay + 1 },
     (_, at) => firstDay + at,
   )
-  const isWhole = isDue(dayOfSlot(day, slotOf(client.clientId, CYCLE_DAYS)))
+  const isCycleDay = isDue(dayOfSlot(day, slotOf(client.clientId, CYCLE_DAYS)))
   const toPay = new Set(
     books.settlements
       .filter(({ settlement }) => mayChangeSums(settlement))
@@ -136,14 +136,14 @@ export async function historyParts(
   )
   const parts: readonly DuePart[] = [
     [
-      isWhole,
+      isCycleDay,
       {
         key: 'counts',
         judge: async () => ({ differences: await auditCounts(deps, client.clientId) }),
       },
     ],
     [
-      isWhole,
+      isCycleDay,
       confirmedPart(deps, 'all trails', () => auditTrails(deps, client.clientId, { full: true })),
     ],
     [historyDay === undefined, suspensePart(deps, client)],
@@ -157,8 +157,8 @@ export async function historyParts(
         return [isDue(created) && (isWholeAudit || created < day), part] as const
       const digest = digestOfSums(stored.settlement)
       const isWaiting = longSettlements[settlementId] !== digest
-      const ends = [settlementId, digest] as const
-      return [isWaiting, { ...part, ends }] as const
+      const longSettlement = [settlementId, digest] as const
+      return [isWaiting, { ...part, longSettlement }] as const
     }),
     ...days.map((one) => [isDue(one), dayPart(deps, client, one)] as const),
   ]
@@ -167,18 +167,18 @@ export async function historyParts(
 
 export type DuePart = readonly [isPartDue: boolean, part: Part]
 
-/** In their order, with all parts in which a difference stands. */
-export function dueParts(parts: readonly DuePart[], standing: ClientVerdict['standing']) {
+/** The due parts and all parts in which a difference stands, in the order of an audit. */
+export function dueParts(parts: readonly DuePart[], standing: Verdict['standing']) {
   const wanted = new Set(standing.map(({ part }) => part))
   return parts
     .flatMap(([isPartDue, part]) => (isPartDue || wanted.has(part.key) ? [part] : []))
     .toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
-    .map(stoppingNoOther)
+    .map(catchBadRows)
 }
 
 /** A long settlement that waits for a payout comes before every key. */
-export function orderOf({ key, ends }: Part) {
-  return ends ? ` ${key}` : key
+export function orderOf({ key, longSettlement }: Part) {
+  return longSettlement ? ` ${key}` : key
 }
 
 /** All of the last hundred days is read in thirty days, older history in 360. */
@@ -186,19 +186,22 @@ export const CYCLE_DAYS = 30
 const OLD_CYCLE_DAYS = 360
 const RECENT_DAYS = 100
 
-/** Everything without an earlier share, or with one that is not in the past. */
+/** All days are due without an earlier share, or with one that is not in the past. */
 export function dueOn(today: number, historyDay: number | undefined): (day: number) => boolean {
   const missed =
     historyDay === undefined || historyDay > today ? OLD_CYCLE_DAYS : today - historyDay
   return (day) => {
     const age = today - day
     const recentAge = Math.min(age, RECENT_DAYS)
-    return age - Math.max(begun(recentAge, CYCLE_DAYS), begun(age, OLD_CYCLE_DAYS)) < missed
+    return (
+      age - Math.max(ageAtCycleStart(recentAge, CYCLE_DAYS), ageAtCycleStart(age, OLD_CYCLE_DAYS)) <
+      missed
+    )
   }
 }
 
-/** The age of a day, in days, at the begin of the cycle in which it is now. */
-function begun(age: number, cycle: number) {
+/** The age of a day, in days, when its present cycle began. */
+function ageAtCycleStart(age: number, cycle: number) {
   return Math.floor(age / cycle) * cycle
 }
 
@@ -239,11 +242,11 @@ function settlementPart(
     key,
     day: dayNumber(createdAt),
     judge: async (state, isOver) => {
-      const from = ifValid(RecountSchema, state)
+      const from = ifValid(SumStateSchema, state)
       const judged = await judgeSettlement(deps, books, stored, { from, isOver, withPayments })
       if (judged.state !== undefined) return judged
       const events = await confirmedDifferences(deps, () =>
-        judgeSettlementEvents(deps, books, settlementId),
+        auditSettlementEvents(deps, books, settlementId),
       )
       return { differences: [...judged.differences, ...events] }
     },

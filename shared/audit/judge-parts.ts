@@ -1,18 +1,18 @@
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { dayNumber } from '../time.ts'
-import type { ClientVerdict } from '../verdict/client-verdict-store.ts'
 import type { Difference } from '../verdict/difference.ts'
+import type { Verdict } from '../verdict/verdict-store.ts'
 import { orderOf, type Part } from './history.ts'
 
-type Progress = NonNullable<ClientVerdict['progress']>
+type Progress = NonNullable<Verdict['progress']>
 
 /** The most differences of an unfinished part that its next run knows. */
 const MAX_KEPT = 50
 
 /**
  * Judges the parts of an audit in their order, after what its earlier runs have judged. Without
- * `progress` in the answer all parts are judged. A part has findings when it is judged whole.
+ * `progress` in the answer all parts are judged. `byPart` has the parts that are judged whole.
  */
 export async function judgeParts(
   parts: readonly Part[],
@@ -26,9 +26,9 @@ export async function judgeParts(
   let [state, found]: readonly [unknown, readonly Difference[]] = isBegun
     ? [progress.state, progress.found]
     : [undefined, []]
-  const findings = new Map<string, readonly Difference[]>()
+  const byPart = new Map<string, readonly Difference[]>()
   const stopped = (left: Pick<Progress, 'part' | 'state' | 'found'>) => ({
-    findings,
+    byPart,
     progress: { auditId, beganAt, day, done, ...left },
   })
   for (const part of partsLeft) {
@@ -37,21 +37,20 @@ export async function judgeParts(
     const all = [...found, ...differences]
     if (next !== undefined)
       return stopped({ part: key, state: next, found: all.slice(0, MAX_KEPT) })
-    findings.set(key, all)
+    byPart.set(key, all)
     done = orderOf(part)
     state = undefined
     found = []
     if (isOver() && part !== partsLeft.at(-1)) return stopped({ found: [] })
   }
-  return { findings, progress: undefined }
+  return { byPart, progress: undefined }
 }
 
-/** Parts that take one run, in their order. */
+/** Judges parts that take one run, in their order. */
 export async function judgeAll(parts: readonly Part[], isOver: () => boolean) {
-  const findings = new Map<string, readonly Difference[]>()
-  for (const { key, judge } of parts)
-    findings.set(key, (await judge(undefined, isOver)).differences)
-  return findings
+  const byPart = new Map<string, readonly Difference[]>()
+  for (const { key, judge } of parts) byPart.set(key, (await judge(undefined, isOver)).differences)
+  return byPart
 }
 
 /** Whether so much time has passed since this call. */
@@ -63,12 +62,12 @@ export function timeLimit({ monotonicMs }: Pick<Deps, 'monotonicMs'>, ms: number
 /**
  * The progress of the audit that a message continues, or of a new audit. A progress alone proves
  * nothing, because any function that may write verdicts could skip parts with it: so the message of
- * the run before must name it. Undefined: a newer audit has replaced the audit of this message, and
- * goes on by its own messages.
+ * the run before must name it. Undefined: a newer audit, which continues by its own messages, has
+ * replaced the audit of this message.
  */
 export function auditUnderWay(
   deps: Pick<Deps, 'now' | 'newId'>,
-  { progress }: Pick<ClientVerdict, 'progress'>,
+  { progress }: Pick<Verdict, 'progress'>,
   auditId: string | undefined,
 ): Progress | undefined {
   if (auditId !== undefined && progress !== undefined)
@@ -91,14 +90,14 @@ export async function judgeNewest(
   )
   const first = from === undefined ? 0 : placeOf(ordered, from)
   const last = until === undefined ? ordered.length : placeOf(ordered, until)
-  const findings = new Map<string, readonly Difference[]>()
+  const byPart = new Map<string, readonly Difference[]>()
   for (const { key, judge } of ordered.slice(first, last)) {
-    if (findings.size > 0 && isOver()) return { findings, partial: [], next: key }
+    if (byPart.size > 0 && isOver()) return { byPart, partial: [], next: key }
     const { differences, state } = await judge(undefined, isLate)
-    if (state !== undefined) return { findings, partial: differences, next: key }
-    findings.set(key, differences)
+    if (state !== undefined) return { byPart, partial: differences, next: key }
+    byPart.set(key, differences)
   }
-  return { findings, partial: [], next: until }
+  return { byPart, partial: [], next: until }
 }
 
 export type Extent = {

@@ -13,7 +13,6 @@ import { idOf, rowKeysOf } from '../table/keys.ts'
 import { keyedItems, queryAll } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { unacceptedDifferences } from '../verdict/acceptances.ts'
-import { readClientVerdict } from '../verdict/client-verdict-store.ts'
 import {
   compare,
   type Difference,
@@ -22,6 +21,7 @@ import {
   unreadableRow,
   withoutClient,
 } from '../verdict/difference.ts'
+import { readVerdict } from '../verdict/verdict-store.ts'
 import { FIGURES, figureOf, problemsIn } from './book.ts'
 import { type BookPeriod, bookPeriod, type PeriodInput, WALK_FIELDS } from './book-period.ts'
 import {
@@ -163,7 +163,7 @@ async function askForBalance({ provider, now }: BooksDeps) {
 
 /** What an audit found and finance has not accepted, if it would refuse payouts. */
 async function auditDifferences(deps: TableDeps, owner: string) {
-  const { standing } = await readClientVerdict(deps, owner)
+  const { standing } = await readVerdict(deps, owner)
   const blocking = standing.filter((difference) => !mayBePaid(difference))
   const open = await unacceptedDifferences(deps, owner, blocking)
   return open.map(withoutClient)

@@ -4,13 +4,13 @@ import type { Deps, TableDeps } from '../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
 import { ifValid, readRows } from '../if-valid.ts'
 import { bookDay } from '../journal/day-totals.ts'
-import { bookedRow, houseTotals } from '../journal/house-store.ts'
+import { bookingsOf, houseTotals } from '../journal/house-store.ts'
 import { type Minor, minor } from '../money.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { MOVED_CAUSES, SuspenseSchema } from '../suspense/suspense.ts'
 import { isUnfinished, SyncJobSchema } from '../sync/job-store.ts'
-import { findMovement, isInRupiah } from '../sync/provider-row.ts'
+import { findMovementFinding, isInRupiah } from '../sync/provider-row.ts'
 import type { Item } from '../table/attributes.ts'
 import { rowKeysOf } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
@@ -166,7 +166,7 @@ async function openTransactions(deps: TableDeps, items: readonly Item[]) {
 async function isMissing(deps: TableDeps, transaction: ProviderTransaction) {
   const { type, status, transactionId, createdAt, updatedAt } = transaction
   if (type === 'payment' || status !== 'success' || !isInRupiah(transaction)) return false
-  if (await findMovement(deps, transaction)) return false
-  const booked = await bookedRow(deps, { transactionId, rowAt: createdAt ?? updatedAt })
+  if (await findMovementFinding(deps, transaction)) return false
+  const booked = await bookingsOf(deps, { transactionId, rowAt: createdAt ?? updatedAt })
   return Object.keys(booked).length === 0
 }

@@ -27,7 +27,7 @@ import {
   unchanged,
   update,
 } from '../table/step.ts'
-import { putNewVerdict } from '../verdict/client-verdict-store.ts'
+import { putNewVerdict } from '../verdict/verdict-store.ts'
 import { type Bank, type BankAccount, type Client, ClientSchema } from './client.ts'
 import { type ClientFields, toClientDto } from './client-dto.ts'
 import { registrationOf } from './client-register.ts'

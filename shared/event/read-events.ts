@@ -29,7 +29,7 @@ export async function listEventsOf(
   return (await queryAll(deps, query)).map((item) => ifValid(EventSchema, item))
 }
 
-type Span = {
+type EventSpan = {
   readonly clientId: ClientId
   readonly between: readonly [string, string]
   readonly limit?: number
@@ -39,7 +39,7 @@ type Span = {
 /** Oldest first, after a given position, without events that cannot be read. */
 export async function listEventPositions(
   deps: TableDeps,
-  query: Span & { readonly limit: number },
+  query: EventSpan & { readonly limit: number },
 ): Promise<readonly EventPosition[]> {
   const found: EventPosition[] = []
   for await (const { rows } of eventPositionPages(deps, query)) {
@@ -58,7 +58,7 @@ const EventPositionSchema = v.pipe(
 /** An event that cannot be read is named by its key: its type is of a later release. */
 export async function* eventPositionPages(
   deps: TableDeps,
-  { clientId, between, limit = 500, after }: Span,
+  { clientId, between, limit = 500, after }: EventSpan,
 ) {
   const [owner, entity] = [clientId, 'event']
   const pages = queryPages(deps, {

@@ -143,20 +143,20 @@ type Undoing = Pick<HouseEntry, 'postedAt' | 'clientId' | 'paymentId'>
  */
 export function takeOverRow(entry: HouseEntry, by: Undoing) {
   return {
-    ...putHouseEntry(undoing(entry, 'correction', by)),
+    ...putHouseEntry(undoingEntry(entry, 'correction', by)),
     notBookedBack: guard(keyBeside(entry, 'reversal'), isNew),
   }
 }
 
 /** The row is void: every leg of its entry is undone. Refused when it was taken over meanwhile. */
-export function bookBack(entry: HouseEntry, by: Undoing) {
+export function bookEntryBack(entry: HouseEntry, by: Undoing) {
   return {
-    ...putHouseEntry(undoing(entry, 'reversal', by)),
+    ...putHouseEntry(undoingEntry(entry, 'reversal', by)),
     notTakenOver: guard(keyBeside(entry, 'correction'), isNew),
   }
 }
 
-function undoing(entry: HouseEntry, type: HouseEntryType, by: Undoing): HouseEntry {
+function undoingEntry(entry: HouseEntry, type: HouseEntryType, by: Undoing): HouseEntry {
   const { transactionId, rowAt } = entry
   const legs = Object.fromEntries(HOUSE_SIDES.map((side) => [side, negated(entry[side])]))
   return newHouseEntry({ transactionId, rowAt, type, ...by, ...v.parse(LegsSchema, legs) })
@@ -182,7 +182,7 @@ const OPEN_TYPES = ['unmatched', 'topup', 'withdrawal'] as const satisfies reado
 export const ROW_TYPES = [...OPEN_TYPES, 'suspense_refunded'] as const
 type RowType = (typeof ROW_TYPES)[number]
 
-/** A key has the row's day: days are read from tomorrow backwards. */
+/** A key has the row's day, so days are read from tomorrow backwards. */
 export async function findUnclaimedRow(
   deps: StoreDeps,
   transactionId: string,
@@ -205,7 +205,8 @@ export async function findUnclaimedRow(
 
 const BOOKED_TYPES = [...ROW_TYPES, 'correction', 'reversal'] as const
 
-export async function bookedRow(
+/** What the house has booked of a row, by type. */
+export async function bookingsOf(
   deps: TableDeps,
   row: RowKey,
   types: readonly HouseEntryType[] = BOOKED_TYPES,
@@ -218,7 +219,7 @@ export async function bookedRow(
 }
 
 export async function isLeftToOperator(deps: TableDeps, row: RowKey): Promise<boolean> {
-  const booked = await bookedRow(deps, row)
+  const booked = await bookingsOf(deps, row)
   return OPEN_TYPES.some((type) => booked[type] !== undefined)
 }
 

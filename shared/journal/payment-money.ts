@@ -31,7 +31,7 @@ export type Movement = v.InferOutput<typeof MovementSchema>
 /** Further rows are left to an operator. */
 export const MAX_MOVEMENTS = 50
 
-/** One provider row about a paid payment. `reversal`: a row that became VOIDED or REVERSED. */
+/** A row that moves a paid payment's money. `reversal`: it became VOIDED or REVERSED. */
 export type MoneyRow = Omit<Movement, 'notedAt' | 'postedAt' | 'clawedMinor'> & {
   readonly kind?: (typeof REVERSAL_KINDS)[number] | undefined
   readonly createdAt?: Timestamp | undefined
@@ -84,7 +84,7 @@ export function standingFigures({ price, takenBackMinor, isVoid }: PaymentMoney)
   return figuresOf(less(price.grossMinor, takenBackMinor), price.feeMinor, price.markupMinor)
 }
 
-/** An older reading of the row no longer counts. */
+/** Also true for a row whose void was applied: an older reading of the row no longer counts. */
 export function hasMoved(
   movements: readonly Pick<MoneyRow, 'type' | 'transactionId'>[],
   row: Pick<MoneyRow, 'type' | 'transactionId'>,

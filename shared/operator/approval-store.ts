@@ -11,7 +11,7 @@ import { above, absent, all, equals, put, type Step, unchanged, update } from '.
 import { addMs, DAY_MS, END_OF_TIME, later, type Timestamp, TimestampSchema } from '../time.ts'
 import { AUDIT_RECORD_ENTITY } from './audit-record-store.ts'
 
-/** What raises what leaves the house, or says that it did not leave (design section 11). */
+/** They raise what leaves the house, or say that it did not leave (design section 11). */
 export const APPROVED_ACTIONS = [
   'adjust-ledger',
   'recredit-settlement',
@@ -32,7 +32,7 @@ const OPTIONAL_TEXT = v.nullish(TEXT)
 const SETTLEMENT = { settlement_id: TEXT }
 const VALUE = v.nullish(v.union([TEXT, NUMBER]))
 
-/** An approval of anything else would never match. */
+/** An approval of other figures would never match. */
 export const APPROVED_FIGURES: Readonly<Record<ApprovedAction, v.ObjectEntries>> = {
   'adjust-ledger': {
     client_id: TEXT,
@@ -73,7 +73,7 @@ export const APPROVED_FIGURES: Readonly<Record<ApprovedAction, v.ObjectEntries>>
 export const FiguresSchema = v.record(v.string(), v.nullable(v.union([TEXT, NUMBER])))
 export type ApprovedFigures = Readonly<v.InferOutput<typeof FiguresSchema>>
 
-/** An action of exactly these figures, before the request of it is known. */
+/** An action with the figures that its approval names. */
 export type Approvable = { readonly action: ApprovedAction; readonly payload: ApprovedFigures }
 
 export const ApprovalSchema = v.object({
@@ -86,7 +86,7 @@ export const ApprovalSchema = v.object({
 })
 export type Approval = v.InferOutput<typeof ApprovalSchema>
 
-/** Nobody is to remember for longer what was checked. */
+/** After this time a person must check again. */
 const APPROVED_FOR_MS = 3 * DAY_MS
 
 /** The SHA-256 of the action and its subject: of its whole figures, or of the settlement. */
@@ -131,7 +131,7 @@ export function putApproval(approval: Approval, earlier: StoredApproval | undefi
   return put(approvalKey(approvalIdOf(approval)), approval, isAsRead)
 }
 
-/** The times as the row has them: a new approval replaces also a row that cannot be read. */
+/** The times as the row has them: a new approval also replaces an unreadable row. */
 type StoredApproval = { readonly at?: unknown; readonly usedAt?: unknown }
 
 export async function findStoredApproval(
@@ -185,8 +185,8 @@ export async function requireApproval(deps: StoreDeps, of: Approvable): Promise<
 }
 
 /**
- * Uses up nothing. Throws 422 with the command of the approver if there is no approval of the
- * action, or if it does not `cover` the action. An approval of other figures has another key.
+ * Uses up nothing. Throws 422 with the approver's command unless an approval of the action `covers`
+ * it. An approval of other figures has another key.
  */
 export async function findValidApproval(
   deps: StoreDeps,
@@ -236,7 +236,7 @@ function approvalError(of: Approvable, problem = '') {
   )
 }
 
-/** Another call used it up, or its approver wrote another, after it was read. */
+/** Another call used the approval, or its approver wrote a new one, after the read. */
 export function approvalWasChanged() {
   return conflict('the approval was used or replaced at the same time; try again')
 }

@@ -72,23 +72,23 @@ type StoredHead = { readonly digest?: unknown }
 /**
  * Writes an operator's change and its audit record in one transaction (design section 7). The
  * records of a subject are a chain: each record names the digest of the previous record, and the
- * head names the last record. So concurrent changes of one subject retry. `registration`: a further
- * record, in the chain of a register.
+ * head names the last record. So concurrent changes of one subject retry. `secondRecord`: of a
+ * register or a batch, in the chain of that subject.
  */
 export async function recordChange<Name extends string>(
   deps: RecordDeps,
   { freshUntil, ...record }: NewRecord,
   steps: Steps<Name>,
-  registration?: Omit<NewRecord, 'freshUntil'>,
+  secondRecord?: Omit<NewRecord, 'freshUntil'>,
 ): Promise<TransactOutcome<Name>> {
   for (let tried = 0; tried < TRIES; tried++) {
     const { auditRecord, auditHead, at } = await nextLink(deps, record)
-    const registered = registration && (await nextLink(deps, registration))
+    const second = secondRecord && (await nextLink(deps, secondRecord))
     const chainSteps = {
       auditRecord,
       auditHead,
-      registerRecord: registered?.auditRecord,
-      registerHead: registered?.auditHead,
+      secondRecord: second?.auditRecord,
+      secondHead: second?.auditHead,
     }
     const outcome = await deps.table.transact<Name | keyof typeof chainSteps>(
       { ...steps, ...chainSteps },
@@ -100,12 +100,12 @@ export async function recordChange<Name extends string>(
     }
     const { refusedBy } = outcome
     if (!isChainStep(refusedBy)) return { ...outcome, refusedBy }
-    if (record.head ?? registration?.head) return { ...outcome, refusedBy: 'stale' }
+    if (record.head ?? secondRecord?.head) return { ...outcome, refusedBy: 'stale' }
   }
   throw conflict('another operator is changing this; try again')
 }
 
-const CHAIN_STEPS = ['auditRecord', 'auditHead', 'registerRecord', 'registerHead'] as const
+const CHAIN_STEPS = ['auditRecord', 'auditHead', 'secondRecord', 'secondHead'] as const
 
 function isChainStep(name: string): name is (typeof CHAIN_STEPS)[number] {
   return CHAIN_STEPS.some((step) => step === name)
@@ -114,13 +114,13 @@ function isChainStep(name: string): name is (typeof CHAIN_STEPS)[number] {
 /** The steps that append a record to its subject's chain. */
 async function nextLink(deps: RecordDeps, asked: Omit<NewRecord, 'freshUntil'>) {
   const { clientId, key, head, ...fields } = asked
-  const { last, before } = await endOfChain(deps, fields.subject, head)
+  const { last, previous } = await endOfChain(deps, fields.subject, head)
   const { at, id } = key ?? { at: deps.now(), id: deps.newId() }
-  const number = (before?.number ?? 0) + 1
+  const number = (previous?.number ?? 0) + 1
   const record: AuditRecord = {
     ...v.parse(AuditRecordSchema, JSON.parse(JSON.stringify({ ...fields, at, number }))),
     requestId: fields.requestId ?? deps.invocation?.requestId,
-    previous: before?.digest,
+    previous: previous?.digest,
   }
   const nextHead: AuditHead = { number, digest: digestOf(record) }
   const row = auditRecordRow(record, { clientId, id })
@@ -135,11 +135,11 @@ async function nextLink(deps: RecordDeps, asked: Omit<NewRecord, 'freshUntil'>) 
   }
 }
 
-/** `before`: the record that the next record follows. */
+/** `previous`: the record that the next record follows. */
 async function endOfChain(deps: TableDeps, subject: string, head: NewRecord['head']) {
-  if (head && 'follows' in head) return { last: head.last, before: head.follows }
+  if (head && 'follows' in head) return { last: head.last, previous: head.follows }
   const last = head ? head.last : await findAuditHead(deps, subject)
-  return { last, before: last }
+  return { last, previous: last }
 }
 
 /** By number, because the clocks of two operators may differ. */

@@ -20,8 +20,8 @@ import {
   type AnnounceDeps,
   type Announcement,
   announce,
+  type Fact,
   FRESH_MS,
-  type News,
   sendAnnouncement,
 } from '../webhook/delivery/announce.ts'
 import { isListedChannel } from './channel/channels.ts'
@@ -34,15 +34,15 @@ export async function announcementOf(deps: AnnounceDeps, payment: Payment): Prom
   const firedAt = payment.transitions.at(-1)?.at ?? payment.createdAt
   return name === undefined
     ? { steps: {}, deliveries: [], freshUntil: addMs(firedAt, FRESH_MS) }
-    : announce(deps, newsOf(payment, name, toWebhookData(payment), firedAt))
+    : announce(deps, factOf(payment, name, toWebhookData(payment), firedAt))
 }
 
-function newsOf(
+function factOf(
   { paymentId, clientId }: Payment,
   name: string,
   data: object,
   firedAt: Timestamp,
-): News {
+): Fact {
   return { name, subject: subjectOfPayment(paymentId), clientId, data, firedAt }
 }
 
@@ -51,7 +51,7 @@ export async function announcementOfMovement(deps: AnnounceDeps, payment: Paymen
   const movement = payment.movements.at(-1)
   assertInvariant(movement !== undefined, 'a payment whose money moved has a movement')
   const data = toReversedData(payment, movement)
-  return announce(deps, newsOf(payment, reversedEventName(movement), data, movement.notedAt))
+  return announce(deps, factOf(payment, reversedEventName(movement), data, movement.notedAt))
 }
 
 /** Announces the payment's dispute, once for each state (design section 14). */
@@ -62,7 +62,7 @@ export function announcementOfDispute(
   firedAt: Timestamp,
 ) {
   const name = disputedEventName(dispute.caseId, dispute.state)
-  return announce(deps, newsOf(payment, name, toDisputedData(payment, dispute), firedAt))
+  return announce(deps, factOf(payment, name, toDisputedData(payment, dispute), firedAt))
 }
 
 /** Announces held money of the payment, once for each of its statuses (design section 8). */
@@ -73,11 +73,11 @@ export function announcementOfHeld(
   firedAt: Timestamp,
 ) {
   const name = heldEventName(held.suspenseId, held.status)
-  return announce(deps, newsOf(payment, name, toHeldData(payment, held), firedAt))
+  return announce(deps, factOf(payment, name, toHeldData(payment, held), firedAt))
 }
 
 /** A payment as its last transition leaves it, and the steps that write it. */
-type Transition = { readonly payment: Payment; readonly steps: Steps<string> }
+type EndPlan = { readonly payment: Payment; readonly steps: Steps<string> }
 
 /** What an event says of the transition that it announced. */
 export type AnnouncedEnd = v.InferOutput<typeof AnnouncedEndSchema> & { readonly at: Timestamp }
@@ -101,7 +101,7 @@ export function announcedEnd({ body, firedAt: at }: Pick<Event, 'body' | 'firedA
  */
 export async function commitTransition(
   deps: AnnounceDeps & Pick<Deps, 'queues' | 'log' | 'now'>,
-  plan: (end: AnnouncedEnd) => Transition,
+  plan: (end: AnnouncedEnd) => EndPlan,
   mayTake = async () => true,
   at = deps.now(),
 ) {
@@ -131,7 +131,7 @@ function isAnnouncedBy(payment: Payment, { name, type, eventId, firedAt, body }:
 
 async function reportTransition(
   deps: Pick<Deps, 'queues' | 'log'>,
-  { payment }: Transition,
+  { payment }: EndPlan,
   announcement: Pick<Announcement, 'deliveries'>,
 ) {
   const lastTransition = payment.transitions.at(-1)

@@ -74,12 +74,12 @@ export async function withShownMoney<Outcome extends TransactOutcome<string>>(
   let isAnnounced = false
   for (let tried = 1; ; tried++) {
     const { visible, creating } = await ownPaymentOf(deps, after)
-    const told = visible && (await announceMoney(deps, visible, after, isAnnounced))
-    const shown = told
-      ? { shown: noteHeld(visible, told.held), ...told.steps }
+    const change = visible && (await announceMoney(deps, visible, after, isAnnounced))
+    const shown = change
+      ? { shown: noteHeld(visible, change.held), ...change.steps }
       : creating && { shown: requireStatus(creating.paymentId, 'creating') }
-    const outcome = await write({ ...shown }, told?.freshUntil)
-    if (outcome.applied) await told?.tell()
+    const outcome = await write({ ...shown }, change?.freshUntil)
+    if (outcome.applied) await change?.report()
     else if (tried < MAX_TRIES && outcome.refusedBy in { stale: true, ...shown }) {
       // After a restore, or if the item was in this status before.
       isAnnounced ||= outcome.refusedBy === HELD_EVENT
@@ -93,7 +93,7 @@ export const HELD_EVENT = 'heldEvent'
 
 /**
  * What a payment shows of its money in suspense after the item's change, with the steps of its
- * event and `tell`, which sends its deliveries. Undefined if it shows no change.
+ * event and `report`, which sends its deliveries. Undefined if it shows no change.
  */
 export async function announceMoney(
   deps: HeldDeps,
@@ -106,14 +106,14 @@ export async function announceMoney(
   const after = withShown(payment, shown)
   const { held } = after
   if (isDeepStrictEqual(held, payment.held)) return undefined
-  if (isAnnounced) return { held, steps: {}, freshUntil: undefined, tell: async () => {} }
+  if (isAnnounced) return { held, steps: {}, freshUntil: undefined, report: async () => {} }
   const announcement = await announcementOfHeld(deps, after, shown, deps.now())
   const { event, ...deliveries } = announcement.steps
   return {
     held,
     steps: { [HELD_EVENT]: event, ...deliveries },
     freshUntil: announcement.freshUntil,
-    tell: () => sendAnnouncement(deps, announcement),
+    report: () => sendAnnouncement(deps, announcement),
   }
 }
 

@@ -98,7 +98,7 @@ const identity = {
   clientId: ClientIdSchema,
   /** The id is derived from client and digest (`isForeign`). Without a digest it fits no client. */
   keyDigest: v.optional(v.string(), ''),
-  // The claim chooses the provider, and it never changes.
+  // The claim chooses the provider, which never changes.
   provider: v.string(),
   attempt: v.number(),
   /** At most twenty, oldest first (`withAttempt`). */

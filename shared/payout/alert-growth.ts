@@ -9,7 +9,8 @@ import { isCovered, payoutFigures } from './payout-figures.ts'
 
 /**
  * The debt and the findings may have grown between the read and the commit that used the approval
- * up. A failure is logged, and changes nothing about the payout. `batch`: no bank may have paid it.
+ * up. A failure is logged, and changes nothing about the payout. `batch`: the settlement is in this
+ * batch, and not paid yet.
  */
 export async function alertGrowth(
   deps: StoreDeps & Pick<Deps, 'alerts' | 'log'>,

@@ -12,7 +12,7 @@ import { findAnySettlement } from '../settlement/settlement-store.ts'
 import { BANK_REFERENCE, hiddenCharactersIn, textField } from '../text-field.ts'
 import { refusalOf } from './judge-payouts.ts'
 import { markSettlementFailed } from './mark-settlement-failed.ts'
-import { isPaidBy, markSettlementPaid } from './mark-settlement-paid.ts'
+import { alertGrowthAgain, isPaidBy, markSettlementPaid } from './mark-settlement-paid.ts'
 import { noteUseOfFile } from './note-use-of-file.ts'
 
 const NUMBER = v.pipe(v.number(), v.safeInteger())
@@ -111,8 +111,10 @@ async function close(deps: AnswerDeps, settlement: Settlement, line: AnswerLine,
   const bankReference = await referenceOf(deps, settlement, line)
   const { value_date: valueDate } = line
   if (status === 'manual_paid') {
-    if (await isPaidBy(deps, settlement, { bankReference, valueDate })) return 'done'
-    throw invalid(`it is marked paid already, with the reference ${settlement.bankReference}`)
+    if (!isPaidBy(settlement, { bankReference, valueDate }))
+      throw invalid(`it is marked paid already, with the reference ${settlement.bankReference}`)
+    await alertGrowthAgain(deps, settlement)
+    return 'done'
   }
   if (status === 'failed') throw await paidAfterFailed(deps, settlement)
   await markSettlementPaid(deps, { settlementId, operator, bankReference, valueDate })

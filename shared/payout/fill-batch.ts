@@ -36,7 +36,7 @@ import {
   requireStillPayable,
   SIDE_BY_SIDE,
 } from './judge-payouts.ts'
-import { type GateDeps, requireUnchanged } from './payout-gate.ts'
+import { type GateDeps, requireMatchingBooks } from './payout-gate.ts'
 
 export type BatchDeps = CloseDeps & GateDeps & Pick<Deps, 'alerts'>
 
@@ -55,7 +55,7 @@ export async function fillBatch(
   const earlier = payouts ? [] : await settlementsIn(deps, batch)
   const claimed = earlier.filter(isIn(number))
   const unclaimed = earlier.filter((one) => one.batch !== number)
-  const changed = await refusedAmong(deps, claimed, requireUnchanged)
+  const changed = await refusedAmong(deps, claimed, requireMatchingBooks)
   const listed = new Set(batch.settlementIds)
   const toClaim =
     payouts ?? (await mapInChunks(unclaimed, SIDE_BY_SIDE, (one) => judgePayout(deps, one)))

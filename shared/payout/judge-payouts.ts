@@ -11,11 +11,13 @@ import { otherLiveBatch } from '../settlement/batch/batch-store.ts'
 import { wrongStateError } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { recordedSettlements } from '../settlement/settlement-store.ts'
-import { findPayoutApproval, passWhole, payoutFigures } from './payout-figures.ts'
+import { findPayoutApproval, passWithFigures, payoutFigures } from './payout-figures.ts'
 import { type GateDeps, requireUnrefused } from './payout-gate.ts'
 
 /** A settlement that may enter a batch, and what its claim must find unchanged. */
-export type Payout = Awaited<ReturnType<typeof passWhole>> & { readonly settlement: Settlement }
+export type Payout = Awaited<ReturnType<typeof passWithFigures>> & {
+  readonly settlement: Settlement
+}
 
 export type LeftOut = {
   readonly settlement_id: string
@@ -64,7 +66,7 @@ export async function judgePayout(
 ): Promise<Payout | LeftOut> {
   try {
     await requireLine(deps, settlement)
-    return { settlement, ...(await passWhole(deps, settlement)) }
+    return { settlement, ...(await passWithFigures(deps, settlement)) }
   } catch (error) {
     return leaveOutFailed(deps, settlement, error)
   }

@@ -9,11 +9,11 @@ import {
 } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement } from '../settlement/settlement-store.ts'
-import { closedInOpen } from './note-use-of-file.ts'
+import { recordOfClosing } from './note-use-of-file.ts'
 
 /**
  * Moves a settlement from `recorded` to `failed`, once; else throws 422. Re-credits nothing (spec
- * 3.2). The records of a batch that is still open grow, so that its file gets no line of it.
+ * 3.2). An open batch of the settlement gets a record, so that its file has no line of it.
  */
 export async function markSettlementFailed(
   deps: CloseDeps & Pick<Deps, 'queues'>,
@@ -24,8 +24,8 @@ export async function markSettlementFailed(
   const batch = await liveBatchOf(deps, before)
   const after: Settlement = { ...before, status: 'failed', notes }
   const action = { operator, action: 'mark-settlement-failed' }
-  const registration = closedInOpen(batch, { operator, outcome: 'failed' }, before)
-  const { applied } = await closeSettlement(deps, { before, after, action, registration }, {})
+  const secondRecord = recordOfClosing(batch, { operator, outcome: 'failed' }, before)
+  const { applied } = await closeSettlement(deps, { before, after, action, secondRecord }, {})
   if (!applied) throw conflict('this settlement was just changed; try again')
   return after
 }

@@ -13,8 +13,8 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
 import { later } from '../time.ts'
 import { alertGrowth } from './alert-growth.ts'
-import { closedInOpen, firstUseOf } from './note-use-of-file.ts'
-import { type PayoutFigures, passWhole } from './payout-figures.ts'
+import { recordOfClosing, recordOfFirstUse } from './note-use-of-file.ts'
+import { type PayoutFigures, passWithFigures } from './payout-figures.ts'
 import { type GateDeps, passGate } from './payout-gate.ts'
 
 /** An audit that ends meanwhile changes a verdict, and a file its batch: the gate runs again. */
@@ -41,7 +41,7 @@ export async function markSettlementPaid(
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const before = await findAnySettlement(deps, input.settlementId)
     if (before.status !== 'recorded') {
-      await isPaidBy(deps, before, input)
+      if (isPaidBy(before, input)) await alertGrowthAgain(deps, before)
       throw wrongStateError('marked paid', before)
     }
     const live = await liveBatchOf(deps, before)
@@ -67,8 +67,8 @@ export async function markSettlementPaid(
     }
     const action = { operator, action: 'mark-settlement-paid', details }
     const answered = { operator, outcome: 'paid' } as const
-    const registration =
-      closedInOpen(live, answered, before) ?? firstUseOf(live, answered, settledAt)
+    const secondRecord =
+      recordOfClosing(live, answered, before) ?? recordOfFirstUse(live, answered, settledAt)
     const steps = {
       verdict: conditions.verdict,
       client: conditions.client,
@@ -76,24 +76,23 @@ export async function markSettlementPaid(
       window: payOutOfWindow(before.clientId, before.netMinor, settledAt),
       reference: putBankReference(reference, before.settlementId),
     }
-    const outcome = await closeSettlement(deps, { before, after, action, registration }, steps)
+    const outcome = await closeSettlement(deps, { before, after, action, secondRecord }, steps)
     if (outcome.applied) {
       if (batch === undefined) await alertGrowth(deps, before)
       return after
     }
     if (outcome.refusedBy === 'reference') throw usedReference(reference)
   }
-  throw conflict('its audit or its batch changed meanwhile; try again')
+  throw conflict('the audit or the batch of the settlement has just changed; try again')
 }
 
-/**
- * Whether this transfer has paid the settlement. A process that died after the commit has raised
- * no alert, so the next call raises the alert.
- */
-export async function isPaidBy(deps: PaidDeps, settlement: Settlement, transfer: Transfer) {
-  if (settlement.bankReference !== paidReference(transfer)) return false
+export function isPaidBy({ bankReference }: Settlement, transfer: Transfer) {
+  return bankReference === paidReference(transfer)
+}
+
+/** A process that died after its commit has raised no alert. */
+export async function alertGrowthAgain(deps: PaidDeps, settlement: Settlement) {
   if ((await liveBatchOf(deps, settlement)) === undefined) await alertGrowth(deps, settlement)
-  return true
 }
 
 type Transfer = Pick<TransferInput, 'bankReference' | 'valueDate'>
@@ -111,7 +110,7 @@ type Passed = {
 }
 
 async function passFirst(deps: GateDeps, settlement: Settlement): Promise<Passed> {
-  const { approval, ...passed } = await passWhole(deps, settlement)
+  const { approval, ...passed } = await passWithFigures(deps, settlement)
   return { ...passed, approval: approval && useOf(deps, approval) }
 }
 

@@ -28,7 +28,7 @@ export async function noteUseOfFile(
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const batch = await batchOf(deps, settlement, number)
     if (batch?.state === 'cancelled') await tellUseAfterAll(deps, settlement, batch, answered)
-    const use = firstUseOf(batch, answered, deps.now())
+    const use = recordOfFirstUse(batch, answered, deps.now())
     if (use === undefined || (await recordChange(deps, use, {})).applied) return
   }
   // A head that cannot be read refuses each try, and names recount-ledger.
@@ -64,14 +64,14 @@ async function tellUseAfterAll(
 
 const IN_WORDS = { paid: 'is paid by the file', failed: 'failed in the file' } as const
 
-/** The record of the first use of a batch. */
-export function firstUseOf(batch: Batch | undefined, answered: Answered, usedAt: Timestamp) {
+/** Undefined if a use of the batch is recorded already. */
+export function recordOfFirstUse(batch: Batch | undefined, answered: Answered, usedAt: Timestamp) {
   if (batch === undefined || batch.usedAt !== undefined) return undefined
   return recordOf(batch, answered, { used_at: usedAt })
 }
 
-/** An open batch has no file yet. The record of a closed settlement keeps out its line. */
-export function closedInOpen(
+/** An open batch has no file yet. The record keeps the closed settlement out of the file. */
+export function recordOfClosing(
   batch: Batch | undefined,
   answered: Answered,
   { settlementId }: Settlement,

@@ -40,7 +40,7 @@ export async function payoutFigures(
   }
 }
 
-/** By the account, however old its registration is. */
+/** The account, if a payout to it needs an approval. */
 async function newBankOf(deps: TableDeps, { clientId, bank }: Settlement) {
   if (!bank?.isChange) return undefined
   const account = accountOf(bank)
@@ -63,7 +63,7 @@ function accountOf({ bankName, bankAccountNo }: Pick<Bank, 'bankName' | 'bankAcc
 }
 
 /** The gate, then the figures of the payout with their approval. Uses nothing up. */
-export async function passWhole(deps: GateDeps, settlement: Settlement) {
+export async function passWithFigures(deps: GateDeps, settlement: Settlement) {
   const conditions = await passGate(deps, settlement)
   const figures = await payoutFigures(deps, settlement)
   return { conditions, figures, approval: await findPayoutApproval(deps, settlement, figures) }

@@ -11,7 +11,7 @@ import { cancelBatch } from './cancel-batch.ts'
 import { type BatchDeps, fillBatch, keepListed, openNextBatch, withLines } from './fill-batch.ts'
 import { judgeClients, SIDE_BY_SIDE } from './judge-payouts.ts'
 import { type PayoutFormat, payoutFormats } from './payout-formats.ts'
-import { requireUnchanged } from './payout-gate.ts'
+import { requireMatchingBooks } from './payout-gate.ts'
 
 const Progress = v.strictObject({ position: v.optional(RegisteredSchema) })
 
@@ -102,7 +102,7 @@ async function readyBatch(deps: PayoutFileDeps, number: number, operator: string
     throw inUse(number, why, next)
   }
   const filled = await withLines(deps, batch, settlements)
-  await mapInChunks(settlements, SIDE_BY_SIDE, (one) => requireUnchanged(deps, one))
+  await mapInChunks(settlements, SIDE_BY_SIDE, (one) => requireMatchingBooks(deps, one))
   return { ...filled, leftOut: [] }
 }
 

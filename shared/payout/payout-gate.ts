@@ -1,7 +1,7 @@
 import { auditChain } from '../audit/judged/audit-figures.ts'
 import { auditSettlement, judgeSettlement } from '../audit/judged/audit-settlement.ts'
+import { auditStraysOf } from '../audit/judged/audit-settlement-events.ts'
 import { type ClientBooks, readClientBooks, withCarried } from '../audit/judged/client-books.ts'
-import { judgeStrayEvents } from '../audit/judged/judge-settlement-events.ts'
 import { auditMovedIn } from '../audit/rows/audit-moved.ts'
 import type { Client } from '../client/client.ts'
 import { requireClient, requirePayable } from '../client/client-store.ts'
@@ -14,16 +14,12 @@ import { GATEWAY_OWNER } from '../table/schema.ts'
 import { addMs, dayNumber, HOUR_MS, MINUTE_MS, type Timestamp } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
 import {
-  type ClientVerdict,
-  readClientVerdict,
-  requireSameClientVerdict,
-} from '../verdict/client-verdict-store.ts'
-import {
   confirmedDifferences,
   type Difference,
   mayBePaid,
   unreadableRow,
 } from '../verdict/difference.ts'
+import { readVerdict, requireSameVerdict, type Verdict } from '../verdict/verdict-store.ts'
 
 export type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
 
@@ -37,7 +33,7 @@ export async function passGate(deps: GateDeps, settlement: Settlement) {
   const { clientId } = settlement
   const { client, verdict } = await requireUnrefused(deps, settlement)
   await requireMatching(deps, settlement, client, verdict)
-  return { verdict: requireSameClientVerdict(clientId, verdict), client: requirePayable(clientId) }
+  return { verdict: requireSameVerdict(clientId, verdict), client: requirePayable(clientId) }
 }
 
 /** Entries that became visible late are read after this time. */
@@ -46,13 +42,13 @@ const LEAST_AGE_MS = MINUTE_MS
 const FIGURES_MS = 26 * HOUR_MS
 const HISTORY_DAYS = 3
 
-/** Of the gate what is stored: the hold, the standing differences, and the times of the audits. */
+/** The stored part of the gate: the hold, the standing differences, and the times of the audits. */
 export async function requireUnrefused(deps: GateDeps, settlement: Settlement) {
   const { clientId, createdAt } = settlement
   const client = await requireClient(deps, clientId)
   const [verdict, gateway] = await Promise.all([
-    readClientVerdict(deps, clientId),
-    readClientVerdict(deps, GATEWAY_OWNER),
+    readVerdict(deps, clientId),
+    readVerdict(deps, GATEWAY_OWNER),
   ])
   const now = deps.now()
   if (client.payoutHold !== undefined) {
@@ -85,7 +81,7 @@ export async function requireUnrefused(deps: GateDeps, settlement: Settlement) {
 }
 
 function requireFresh(
-  { figuresAt }: ClientVerdict,
+  { figuresAt }: Verdict,
   {
     whose,
     command,
@@ -125,10 +121,10 @@ async function requireAccepted(
   )
 }
 
-/** Of the gate only that the settlement matches the books, for a line that is claimed. */
-export async function requireUnchanged(deps: GateDeps, settlement: Settlement) {
+/** For a settlement that a batch has claimed: throws 422 unless it still matches the books. */
+export async function requireMatchingBooks(deps: GateDeps, settlement: Settlement) {
   const client = await requireClient(deps, settlement.clientId)
-  const verdict = await readClientVerdict(deps, settlement.clientId)
+  const verdict = await readVerdict(deps, settlement.clientId)
   await requireMatching(deps, settlement, client, verdict)
 }
 
@@ -136,7 +132,7 @@ async function requireMatching(
   deps: GateDeps,
   settlement: Settlement,
   client: Client,
-  verdict: ClientVerdict,
+  verdict: Verdict,
 ) {
   const differences = await judgeAgain(deps, client, settlement, verdict)
   await requireAccepted(deps, client.clientId, withSince(differences, verdict.standing, deps.now()))
@@ -150,7 +146,7 @@ async function judgeAgain(
   deps: GateDeps,
   client: Client,
   { settlementId }: Settlement,
-  verdict: ClientVerdict,
+  verdict: Verdict,
 ) {
   const { clientId } = client
   const books = await readClientBooks(deps, client)
@@ -172,7 +168,7 @@ async function judgeAgain(
     return [...now.differences, ...auditChain(now)].filter(({ id }) => ids.has(id))
   })
   const others = await confirmedDifferences(deps, async () => [
-    ...(await judgeStrayEvents(deps, settlementId)),
+    ...(await auditStraysOf(deps, settlementId)),
     ...(await auditMovedIn(deps, clientId, settlements)),
   ])
   return [...differences, ...around, ...others]

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import { conflict } from '../errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdOf, referenceOf } from '../ids.ts'
 import { readableRows, readRows } from '../if-valid.ts'
-import { bookedRow } from '../journal/house-store.ts'
+import { bookingsOf } from '../journal/house-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
 import {
@@ -30,7 +30,7 @@ export const FEE_WAIT_MS = 7 * DAY_MS
 
 /** The most payments that one run asks about, within a minute. */
 const MAX_AT_ONCE = 50
-/** After so many no further run follows until the next day: each run may record a settlement. */
+/** After so many no run follows until the next day: each run may record a settlement. */
 const MAX_UNANSWERED = 5
 
 /** A row of a client's list of open payments, by which the list continues. */
@@ -69,14 +69,14 @@ export async function postOverduePayments(
   // The index only suggests: each payment is read again.
   for await (const { items } of pages) {
     for (const row of readableRows(deps, 'payment', readRows(OpenRowSchema, items))) {
-      const silence = await postWaitingPayment(deps, row.id).catch((cause: unknown) => {
+      const reason = await postOverduePayment(deps, row.id).catch((cause: unknown) => {
         deps.log.error('payment.check_failed', { work: 'posting', id: row.id }, cause)
         return undefined
       })
-      if (silence !== undefined) unansweredCount++
+      if (reason !== undefined) unansweredCount++
       const isSilent = unansweredCount >= MAX_UNANSWERED
       // No other payment would be answered now. They stay open, and the settlement continues.
-      if (isSilent && (silence === 'rate_limited' || silence === 'misconfigured')) return undefined
+      if (isSilent && (reason === 'rate_limited' || reason === 'misconfigured')) return undefined
       if (++askedCount === MAX_AT_ONCE || deps.monotonicMs() >= endsAtMs)
         return isSilent ? undefined : row
     }
@@ -92,7 +92,7 @@ const MAX_TRIES = 3
  * row the estimate becomes the fee, with a finding. Answers why the provider answers nothing. Then,
  * and after a refusal, the payment stays open.
  */
-async function postWaitingPayment(
+async function postOverduePayment(
   deps: AssumeDeps,
   paymentId: PaymentId,
 ): Promise<Unanswered['reason'] | undefined> {
@@ -153,11 +153,11 @@ export async function askForRows(
   const answer = await provider.listTransactions({ providerPaymentId, limit: 10 })
   if (answer.kind === 'unanswered') return answer
   const rows = answer.kind === 'found' ? answer.value.transactions : []
-  return { kind: 'answered' as const, ...ownAmong(rows, providerPaymentId, paymentId) }
+  return { kind: 'answered' as const, ...ownRowsAmong(rows, providerPaymentId, paymentId) }
 }
 
-/** `isVoid`: such a row is void or has failed, and none stands. */
-function ownAmong(
+/** `isVoid`: an own row is void or has failed, and no own row stands. */
+function ownRowsAmong(
   rows: readonly ProviderTransaction[],
   providerPaymentId: string,
   paymentId: PaymentId | undefined,
@@ -177,8 +177,8 @@ function ownAmong(
 }
 
 /**
- * A row that contradicts another one of its capture does not stand for it. The net of a pending row
- * may still change.
+ * Whether `row` can stand for another row of its capture that is void. The net of a pending row may
+ * still change.
  */
 export function isOfSameMoney(row: ProviderTransaction, other: ProviderTransaction): boolean {
   const { status, amountMinor, currency, providerMinor, isForeignNet } = row
@@ -188,8 +188,8 @@ export function isOfSameMoney(row: ProviderTransaction, other: ProviderTransacti
 }
 
 /**
- * Before our bank gives the money back: its void, or a refund by the provider, may not be read yet.
- * `payment`: which is credited with it. Throws 502, and 409 for a row back that is not booked.
+ * The capture's own rows, before our bank gives its money back. `payment`: is credited with it.
+ * Throws 502 without an answer, and 409 for a row that gives money back and is not booked yet.
  */
 export async function requireRows(
   deps: Pick<Deps, 'provider' | 'table'>,
@@ -197,7 +197,7 @@ export async function requireRows(
   payment?: Payment,
 ) {
   const ofCapture = await askForAll(deps, { providerPaymentId })
-  const answer = ownAmong(ofCapture, providerPaymentId, payment?.paymentId)
+  const answer = ownRowsAmong(ofCapture, providerPaymentId, payment?.paymentId)
   const own = payment && referenceOf(payment.paymentId, payment.attempt)
   const references = [
     payment?.capture?.reference ?? own,
@@ -216,7 +216,7 @@ export async function requireRows(
     // A row that stands after its void is booked nowhere.
     const moved = movements.findLast((row) => row.transactionId === transactionId)
     if (moved && moved.type !== 'reversal') continue
-    const booked = await bookedRow(deps, { transactionId, rowAt })
+    const booked = await bookingsOf(deps, { transactionId, rowAt })
     if (Object.keys(booked).length > 0 && !booked.reversal) continue
     throw conflict(
       `the provider gives money back by row ${transactionId}`,

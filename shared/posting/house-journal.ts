@@ -1,8 +1,8 @@
 import type { StoreDeps } from '../deps.ts'
 import type { Legs } from '../journal/entry.ts'
 import {
-  bookBack,
-  bookedRow,
+  bookEntryBack,
+  bookingsOf,
   type HouseEntry,
   newHouseEntry,
   onOpenDay,
@@ -104,7 +104,7 @@ async function bookWithFinding(
   else if (outcome.applied && finding) await reportSuspense(deps, finding)
   else if (!outcome.applied && finding && (isOfPayout || finding.cause === 'transfer')) {
     // The payment became visible, or the settlement was marked failed, after the row was booked.
-    const { correction, reversal } = await bookedRow(deps, entry)
+    const { correction, reversal } = await bookingsOf(deps, entry)
     if (!correction && !reversal) await recordSuspense(deps, finding)
   }
 }
@@ -145,7 +145,7 @@ export async function bookRowBack(
   finding: Suspense,
 ): Promise<BookedBack> {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const { correction, reversal, ...booked } = await bookedRow(deps, row)
+    const { correction, reversal, ...booked } = await bookingsOf(deps, row)
     const refund = booked.suspense_refunded
     const entry = booked.unmatched ?? booked.topup ?? booked.withdrawal
     if (reversal) return 'booked_back'
@@ -165,7 +165,7 @@ export async function bookRowBack(
     const transferred = await findOpenTransfer(deps, row.transactionId)
     const { applied } = await onOpenDay(deps, (postedAt) =>
       deps.table.transact<string>({
-        ...bookBack(entry, { postedAt }),
+        ...bookEntryBack(entry, { postedAt }),
         transferred: transferred && closeSuspense(transferred, VOIDED),
       }),
     )

@@ -17,9 +17,9 @@ import { announcementOfMovement } from '../payment/announcement.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
 import {
-  findingOfRow,
+  findingOfMovedMoney,
+  findingOfMovement,
   logSuspense,
-  movedMoney,
   publishSuspenseAlert,
 } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
@@ -58,12 +58,12 @@ export async function movePayment(
     if (payment.movements.length >= MAX_MOVEMENTS) return bookExcessRow(deps, payment, row)
     const movement = await prepareMovement(deps, payment, row, deps.now())
     if (movement === undefined) return
-    const undecided = requireUndecided(row)
-    const steps = { ...movement.steps, ...undecided }
+    const unbooked = requireUnbookedByHouse(row)
+    const steps = { ...movement.steps, ...unbooked }
     const outcome = await deps.table.transact<string>(steps, movement.freshUntil)
-    if (outcome.applied) return movement.tell()
+    if (outcome.applied) return movement.report()
     // The house has booked the row, and that booking stays.
-    if (outcome.refusedBy in undecided) return
+    if (outcome.refusedBy in unbooked) return
     const stored = await findStoredPayment(deps, payment.paymentId)
     if (stored?.status !== 'succeeded') break
     payment = stored
@@ -72,7 +72,7 @@ export async function movePayment(
 }
 
 /** A void is booked where its row is booked. */
-function requireUndecided({ type, transactionId, createdAt, at }: MoneyRow): Steps<string> {
+function requireUnbookedByHouse({ type, transactionId, createdAt, at }: MoneyRow): Steps<string> {
   return type === 'reversal' ? {} : requireUnbooked({ transactionId, rowAt: createdAt ?? at })
 }
 
@@ -83,13 +83,13 @@ function requireUndecided({ type, transactionId, createdAt, at }: MoneyRow): Ste
 function bookExcessRow(deps: MoveDeps, payment: Payment, row: MoneyRow) {
   const { type, transactionId: id, createdAt: rowAt = row.at } = row
   const transactionId = type === 'reversal' ? `${id}#void` : id
-  const finding = findingOfRow(payment, row, 'too_many_movements', deps.now())
+  const finding = findingOfMovement(payment, row, 'too_many_movements', deps.now())
   return bookUnmatchedRow(deps, { ...row, transactionId, rowAt }, finding)
 }
 
 /**
- * The steps of one row's movement, and `tell`, which sends what its commit has written to endpoints
- * and operators. Undefined for a row that was applied before.
+ * The steps of one row's movement, and `report`, which sends the event and the findings after the
+ * commit. Undefined for a row that was applied before.
  */
 export async function prepareMovement(
   deps: MoveDeps,
@@ -104,15 +104,15 @@ export async function prepareMovement(
   const announcement = await announcementOfMovement(deps, after)
   const suspenseSteps: Steps<string> = Object.assign({}, ...findings.map(ensureSuspense))
   const allSteps: Steps<string> = { ...steps, ...announcement.steps, ...suspenseSteps }
-  const tell = async () => {
+  const report = async () => {
     for (const finding of findings) logSuspense(deps, finding)
     await sendAnnouncement(deps, announcement)
     for (const finding of findings) await publishSuspenseAlert(deps, finding)
   }
-  return { after, findings, steps: allSteps, freshUntil: announcement.freshUntil, tell }
+  return { after, findings, steps: allSteps, freshUntil: announcement.freshUntil, report }
 }
 
-/** What operators are told of a movement, and of a row that contradicts itself. */
+/** The findings of a movement: its own, of a row that contradicts itself, and of a double loss. */
 export function findingsOf(
   payment: Payment,
   row: MoneyRow,
@@ -121,10 +121,10 @@ export function findingsOf(
 ): readonly Suspense[] {
   const isContradiction = row.type !== 'reversal' && contradictionOf(row) !== 0
   const lostMinor = lostTwice(payment, row, netMinor)
-  const lost = findingOfRow(payment, row, 'went_back_twice', now)
+  const lost = findingOfMovement(payment, row, 'went_back_twice', now)
   return [
-    movedMoney(payment, row, netMinor, now),
-    ...(isContradiction ? [findingOfRow(payment, row, 'row_contradicts', now)] : []),
+    findingOfMovedMoney(payment, row, netMinor, now),
+    ...(isContradiction ? [findingOfMovement(payment, row, 'row_contradicts', now)] : []),
     ...(lostMinor > 0 ? [{ ...lost, amountMinor: lostMinor }] : []),
   ]
 }
@@ -186,7 +186,7 @@ export function paymentAfterRow(
     clawedMinor,
     notedAt,
     postedAt,
-  }: { readonly clawedMinor: Minor; readonly notedAt: Timestamp; readonly postedAt: Timestamp },
+  }: Required<Pick<Movement, 'clawedMinor' | 'notedAt' | 'postedAt'>>,
 ): Payment {
   const isOpen = payment.openAt !== undefined
   const isPosted = !isOpen || row.isOwnRow === true
@@ -218,7 +218,6 @@ export function paymentAfterRow(
   }
 }
 
-/** The house takes the part that it had written off. */
 export function clawedMinorOf(
   { writtenOffMinor }: Pick<Window, 'writtenOffMinor'>,
   netMinor: Minor,

@@ -93,7 +93,7 @@ function groupsOf(postings: readonly Posting[]): readonly (readonly Posting[])[]
 /** A settlement raises the fence once, so a later try succeeds. */
 const MAX_TRIES = 4
 
-/** Undefined: one of the payments changed after the read. */
+/** Undefined if one of the payments changed after the read. */
 async function postTogether(
   deps: StoreDeps,
   postings: readonly Posting[],
@@ -190,7 +190,7 @@ export function settledRowOf(
   return isInvoiced ? { ...row, feeMinor: payment.providerFeeMinor, invoiced: true } : row
 }
 
-/** By the estimate. */
+/** Whether the provider can have kept this fee, by the estimate. */
 export function isPossibleFee(
   { providerFeeMinor }: Pick<Payment, 'providerFeeMinor'>,
   keptMinor: Minor,

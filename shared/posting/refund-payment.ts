@@ -63,7 +63,7 @@ export async function refundPayment(
     const { paymentId, clientId } = payment
     const details = toRefundDetails(input)
     const outcome = await onOpenDay(deps, async (now) => {
-      const row = moneyRowOf(input, houseRow, now)
+      const row = refundRowOf(input, houseRow, now)
       const movement = await prepareMovement(deps, payment, row, now)
       assertInvariant(movement !== undefined, 'a refund that was not booked moves its payment')
       const record = {
@@ -88,7 +88,7 @@ export async function refundPayment(
       if (outcome.refusedBy.startsWith('suspense ')) throw usedError(input)
       continue
     }
-    await outcome.movement.tell()
+    await outcome.movement.report()
     return toRefundDto(outcome.movement.after, input)
   }
   throw conflict('the payment is being changed right now; try again')
@@ -162,7 +162,7 @@ function askedFor(input: RefundInput): Approvable {
   return { action: 'refund-payment', payload }
 }
 
-function moneyRowOf(
+function refundRowOf(
   input: RefundInput,
   houseRow: HouseEntry | undefined,
   at: MoneyRow['at'],

@@ -9,7 +9,6 @@ import { entryPages } from '../journal/read-entries.ts'
 import { findAnyHead } from '../operator/audit-record-store.ts'
 import { dayNumber, MINUTE_MS } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
-import { type ByPart, readClientVerdict } from '../verdict/client-verdict-store.ts'
 import {
   type Difference,
   distinct,
@@ -18,18 +17,20 @@ import {
   mayBePaid,
   withoutClient,
 } from '../verdict/difference.ts'
+import { type ByPart, readVerdict } from '../verdict/verdict-store.ts'
 import type { Findings, Left, RecountDeps } from './plan.ts'
 
 /** The differences of a new audit that finance has not accepted. */
 export async function findDifferences(deps: RecountDeps, client: Client, asked: Parts) {
   const { clientId } = client
   const before = await windowAndChain(deps, clientId)
-  const verdict = await readClientVerdict(deps, clientId)
+  const verdict = await readVerdict(deps, clientId)
   const everything = { ...verdict, historyDay: undefined, longSettlements: {} }
   const figures = await judgeAll(await figureParts(deps, client), () => false)
   const parts = await historyParts(deps, client, everything, dayNumber(deps.now()))
-  const { findings, unread } = await readParts(deps, parts, asked)
-  const byPart = new Map([...figures, ...findings])
+  const history = await readParts(deps, parts, asked)
+  const { unread } = history
+  const byPart = new Map([...figures, ...history.byPart])
   const found = distinct([...byPart.values()].flat())
   const dated = withSince(found, verdict.standing, deps.now())
   const open = await unacceptedDifferences(deps, clientId, dated)
@@ -85,15 +86,15 @@ export type Unread = {
 export async function readParts(deps: RecountDeps, parts: readonly Part[], asked: Parts) {
   const isOver = timeLimit(deps, asked.until === undefined ? AUDIT_MS : AUDIT_AGAIN_MS)
   const isLate = timeLimit(deps, LATE_MS)
-  const { findings, next } = await judgeNewest(parts, { ...asked, isOver, isLate })
+  const { byPart, next } = await judgeNewest(parts, { ...asked, isOver, isLate })
   const left: Left[] = []
-  for (const [id, found] of findings) {
+  for (const [id, found] of byPart) {
     const why = `it has more differences; write this plan, then call with from "${id}"`
     if (found.length >= MAX_DIFFERENCES) left.push({ id, why, ends: [] })
   }
-  if (next !== undefined && findings.size === 0)
+  if (next !== undefined && byPart.size === 0)
     left.push({ id: next, why: 'one call has no time to read all of it', ends: [] })
-  return { findings, unread: { left, next } }
+  return { byPart, unread: { left, next } }
 }
 
 async function strayEntriesOf(

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
+import { asTold, auditStoredEvents } from '../audit/judged/audit-settlement-events.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
-import { asTold, judgeEventsOf } from '../audit/judged/judge-settlement-events.ts'
 import { type Event, SETTLEMENT_EVENT_TYPES } from '../event/event.ts'
 import { deliveryIdFor } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
@@ -27,7 +27,7 @@ export async function planSettlementEvents(
   const { settlementId: id, clientId } = after
   const found = own.filter((one) => isOfEvents(one, id))
   if (found.length === 0 && before.status === after.status) return []
-  const remaining = await judgeEventsOf(deps, books, after)
+  const remaining = await auditStoredEvents(deps, books, after)
   const lines: Difference[] = []
   const steps: Steps<string>[] = []
   for (const line of remaining.filter(isMissing)) {

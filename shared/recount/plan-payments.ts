@@ -1,4 +1,4 @@
-import { asEstimated, asMovedBy, eventNamesOf, heldBy } from '../audit/judged/judge-events.ts'
+import { asEstimated, asMovedBy, eventNamesOf, heldBy } from '../audit/judged/audit-events.ts'
 import { judgePayments } from '../audit/judged/judge-payments.ts'
 import { rowDifferences } from '../audit/rows/row-differences.ts'
 import { GatewayError } from '../errors.ts'

@@ -1,7 +1,7 @@
 import { readingInto } from '../audit/judged/audit-entries.ts'
 import { isAboutSums, readWitnesses } from '../audit/judged/audit-settlement.ts'
 import { type StoredSettlement } from '../audit/judged/client-books.ts'
-import { stateIn } from '../audit/judged/derive-settlement.ts'
+import { recordedState } from '../audit/judged/derive-settlement.ts'
 import { rowDifferences } from '../audit/rows/row-differences.ts'
 import { mapInChunks } from '../chunks.ts'
 import { listEventsOf } from '../event/read-events.ts'
@@ -161,7 +161,7 @@ function settlementAfter(
   { records, told, isPaidByWindow }: Shown,
 ): Settlement {
   const { settlementId: id } = settlement
-  const said = stateIn(records)
+  const said = recordedState(records)
   const stray = strayEntries.find((entry) => sourceOf(entry) === id)
   const strayAt = (type: Entry['type']) => (stray?.type === type ? stray.eligibleAt : undefined)
   const recreditedAt = settlement.recreditedAt ?? said.recreditedAt ?? strayAt('recredit')
@@ -274,11 +274,11 @@ async function sumsOf(
 ): Promise<EntrySums | string> {
   const { clientId, settlementId } = settlement
   const span = sweptSpan(settlement)
-  const start = { sums: emptySums(settlementId), carried: [] }
+  const start = { sums: emptySums(settlementId), remaining: [] }
   const window = { clientId, span, ...readingInto([]) }
-  const { sums, carried, isWhole } = await sumPages(deps, window, start, isOver)
+  const { sums, remaining, isWhole } = await sumPages(deps, window, start, isOver)
   if (!isWhole) return UNSUMMED
-  const summed = addBlock(sums, carried, span.start)
+  const summed = addBlock(sums, remaining, span.start)
   const { entryCount, digest, netMinor } = settlement
   const isSameCount = summed.entryCount === entryCount
   if (isSameCount && summed.digest !== digest && summed.netMinor !== netMinor) return ALTERED

@@ -23,8 +23,8 @@ import { replaceRow } from '../table/replace-row.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { TimestampSchema } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
-import { readClientVerdict } from '../verdict/client-verdict-store.ts'
 import { type Difference, missingRow } from '../verdict/difference.ts'
+import { readVerdict } from '../verdict/verdict-store.ts'
 import type { Plan, RecountDeps, Write } from './plan.ts'
 import { unapprovedRefund } from './unapproved.ts'
 
@@ -141,7 +141,7 @@ export async function planTotals(
 ): Promise<Plan> {
   const named = differences.filter(({ what }) => /^house_total(\.|$)/.test(what))
   const altered = differences.filter(({ what }) => what.startsWith('house_entry'))
-  const { standing } = await readClientVerdict(deps, GATEWAY_OWNER)
+  const { standing } = await readVerdict(deps, GATEWAY_OWNER)
   const dated = withSince(altered, standing, deps.now())
   const open = await unacceptedDifferences(deps, GATEWAY_OWNER, dated)
   if (named.length === 0 || open.length > 0) return []

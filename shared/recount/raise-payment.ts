@@ -1,6 +1,6 @@
+import { eventNamesOf } from '../audit/judged/audit-events.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { derivedPayment } from '../audit/judged/derive-payment.ts'
-import { eventNamesOf } from '../audit/judged/judge-events.ts'
 import { type Event, isOfSuspense, typeOfEvent } from '../event/event.ts'
 import { type Entry, fieldsText } from '../journal/entry.ts'
 import { hasMoved, type MoneyRow, moveMoney } from '../journal/payment-money.ts'

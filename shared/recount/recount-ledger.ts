@@ -14,7 +14,6 @@ import {
   recordChange,
 } from '../operator/audit-record-store.ts'
 import { dayNumber, MINUTE_MS } from '../time.ts'
-import { addFindings, type ByPart } from '../verdict/client-verdict-store.ts'
 import {
   type Difference,
   isUnknownName,
@@ -22,6 +21,7 @@ import {
   tellMore,
   withoutClient,
 } from '../verdict/difference.ts'
+import { addDifferences, type ByPart } from '../verdict/verdict-store.ts'
 import {
   findDifferences,
   inTheirParts,
@@ -72,7 +72,7 @@ export async function recountLedger(deps: RecountDeps, input: RecountInput) {
     )
   }
   const refused = wanted === undefined ? [] : await writeAll(deps, writes, operator)
-  if (clientId !== undefined && standing) await addFindings(deps, clientId, standing)
+  if (clientId !== undefined && standing) await addDifferences(deps, clientId, standing)
   const shown = writes
     .filter((write) => !refused.includes(write))
     .map(({ subject, repair, lines }) => ({ subject, repair, differences: lines }))
@@ -228,8 +228,8 @@ function withWrittenOff(
 async function planGateway(deps: RecountDeps, asked: Parts): Promise<Derived> {
   const day = dayNumber(deps.now())
   const parts = await gatewayParts(deps, { historyDay: undefined, standing: [] }, day)
-  const { findings, unread } = await readParts(deps, parts, asked)
-  const differences = [...findings.values()].flat()
+  const { byPart, unread } = await readParts(deps, parts, asked)
+  const differences = [...byPart.values()].flat()
   const byOwner = Map.groupBy(differences, ({ clientId }) => clientId)
   const plans = [await planTotals(deps, differences)]
   for (const [owner, own] of byOwner) {

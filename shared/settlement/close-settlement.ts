@@ -43,12 +43,12 @@ export async function closeSettlement<Name extends string>(
     before,
     after,
     action,
-    registration,
+    secondRecord,
   }: {
     readonly before: Settlement
     readonly after: Settlement
     readonly action: CloseAction
-    readonly registration?: Parameters<typeof recordChange>[3]
+    readonly secondRecord?: Parameters<typeof recordChange>[3]
   },
   steps: Steps<Name>,
 ) {
@@ -62,7 +62,7 @@ export async function closeSettlement<Name extends string>(
     ...announced,
   }
   const record = { ...changeRecord(before, after, action), freshUntil }
-  const outcome = await recordChange(deps, record, allSteps, registration)
+  const outcome = await recordChange(deps, record, allSteps, secondRecord)
   if (outcome.applied) {
     deps.log.info('settlement.closed', { settlement_id: after.settlementId, status: after.status })
     await sendAnnouncement(deps, announcement)

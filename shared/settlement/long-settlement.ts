@@ -5,7 +5,7 @@ import { HISTORY_STEPS } from '../stage-settings.ts'
 import { journalPk } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
 import { addMs, MINUTE_MS } from '../time.ts'
-import type { ClientVerdict } from '../verdict/client-verdict-store.ts'
+import type { Verdict } from '../verdict/verdict-store.ts'
 import { isLong, type Settlement } from './settlement.ts'
 import { SUM_FIGURES } from './sum-entries.ts'
 
@@ -37,7 +37,7 @@ export function digestOfSums(settlement: Settlement) {
 export function requireAudited(
   { now }: Pick<Deps, 'now'>,
   settlement: Settlement,
-  { longSettlements }: ClientVerdict,
+  { longSettlements }: Verdict,
 ) {
   const { settlementId: id, clientId } = settlement
   if (longSettlements[id] === digestOfSums(settlement)) return

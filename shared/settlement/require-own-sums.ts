@@ -4,23 +4,23 @@ import { parseEntry } from '../journal/entry-store.ts'
 import { attributeName } from '../table/attributes.ts'
 import { addMs, END_OF_TIME } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
-import { type ClientVerdict, readClientVerdict } from '../verdict/client-verdict-store.ts'
 import { compare, mayBePaid, onlyIf, toValue, tryToMake } from '../verdict/difference.ts'
+import { readVerdict, type Verdict } from '../verdict/verdict-store.ts'
 import { hasLongWindow, requireAudited } from './long-settlement.ts'
 import { ELIGIBLE_AGE_MS, type Settlement } from './settlement.ts'
 import { settlementsEnding } from './settlement-store.ts'
 import { addBlock, emptySums, SUM_FIGURES, sumPages } from './sum-entries.ts'
 
-type SumDeps = Pick<Deps, 'table' | 'stage' | 'now'>
+type OwnSumDeps = Pick<Deps, 'table' | 'stage' | 'now'>
 
 /**
  * Throws 422 unless the sums of a settlement are those of its entries, and its window has no part
  * of another window: its net becomes its client's money again. A difference that finance has
  * accepted refuses nothing, as in the payout gate.
  */
-export async function requireOwnSums(deps: SumDeps, settlement: Settlement) {
+export async function requireOwnSums(deps: OwnSumDeps, settlement: Settlement) {
   const { clientId } = settlement
-  const verdict = await readClientVerdict(deps, clientId)
+  const verdict = await readVerdict(deps, clientId)
   const found = [
     ...(await sumDifferences(deps, settlement, verdict)),
     ...(await overlapDifferences(deps, settlement)),
@@ -41,7 +41,7 @@ export async function requireOwnSums(deps: SumDeps, settlement: Settlement) {
  * As an audit finds them. Only audits sum a long settlement: of a paid one before its payout, and
  * the verdict keeps what the last ones have proven.
  */
-async function sumDifferences(deps: SumDeps, settlement: Settlement, verdict: ClientVerdict) {
+async function sumDifferences(deps: OwnSumDeps, settlement: Settlement, verdict: Verdict) {
   const { clientId, settlementId, sweptFrom, sweptUntil, status } = settlement
   if (await hasLongWindow(deps, settlement)) {
     const { standing, longSettlements } = verdict
@@ -53,9 +53,9 @@ async function sumDifferences(deps: SumDeps, settlement: Settlement, verdict: Cl
   const span = { start: sweptFrom, end: sweptUntil }
   // An entry that cannot be read is missing in the sums.
   const read = (item: Parameters<typeof parseEntry>[0]) => tryToMake(() => parseEntry(item))
-  const start = { sums: emptySums(settlementId), carried: [] }
-  const { sums, carried } = await sumPages(deps, { clientId, span, read }, start)
-  const own = addBlock(sums, carried, sweptFrom)
+  const start = { sums: emptySums(settlementId), remaining: [] }
+  const { sums, remaining } = await sumPages(deps, { clientId, span, read }, start)
+  const own = addBlock(sums, remaining, sweptFrom)
   return SUM_FIGURES.flatMap((figure) =>
     compare(
       `settlement.${attributeName(figure)}`,
@@ -67,7 +67,7 @@ async function sumDifferences(deps: SumDeps, settlement: Settlement, verdict: Cl
 }
 
 /** The entries of both windows would be paid out twice. */
-async function overlapDifferences(deps: SumDeps, settlement: Settlement) {
+async function overlapDifferences(deps: OwnSumDeps, settlement: Settlement) {
   const { clientId, settlementId, sweptFrom } = settlement
   const ending = [addMs(sweptFrom, 1 - ELIGIBLE_AGE_MS), END_OF_TIME] as const
   const { settlements } = await settlementsEnding(deps, clientId, ending)

@@ -4,23 +4,35 @@ import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import { assertInvariant, refused } from '../errors.ts'
 import { type ClientId, type SettlementId, SettlementIdSchema, timeOrderedUuid } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { startOfBookDay } from '../journal/day-totals.ts'
 import { assertBalanced } from '../journal/entry.ts'
+import { entryPages } from '../journal/read-entries.ts'
 import { raiseFence, VISIBLE_AFTER_MS } from '../ledger/fence-store.ts'
 import { getBalance } from '../ledger/ledger-store.ts'
 import { readWindow, sweepWindow, type Window } from '../ledger/window-store.ts'
 import { less, type Minor } from '../money.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
-import { type AssumeDeps, type OpenRow, postOverduePayments } from '../posting/assume-fee.ts'
+import {
+  type AssumeDeps,
+  type OpenRow,
+  OpenRowSchema,
+  postOverduePayments,
+} from '../posting/assume-fee.ts'
 import { toItem } from '../table/attributes.ts'
 import type { Steps } from '../table/table.ts'
-import { addMs, epochMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../time.ts'
-import { askForAudit } from '../verdict/client-verdict-store.ts'
+import { addMs, DAY_MS, epochMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../time.ts'
+import { askForAudit } from '../verdict/verdict-store.ts'
 import { sendAnnouncement } from '../webhook/delivery/announce.ts'
 import { announcementOfSettlement } from './announce-settlement.ts'
-import { nextEligible } from './next-eligible.ts'
-import { isLong, type Settlement } from './settlement.ts'
-import { dropSum, findSettlements, keepSum, keptSum, putSettlement } from './settlement-store.ts'
+import { ELIGIBLE_AGE_MS, isLong, type Settlement } from './settlement.ts'
+import {
+  dropProgress,
+  findSettlements,
+  keepProgress,
+  keptProgress,
+  putSettlement,
+} from './settlement-store.ts'
 import { type EntrySums, emptySums, type SumDeps, sumEntries, sumFirstPage } from './sum-entries.ts'
 
 type SettleResult = {
@@ -53,18 +65,18 @@ type SettleTrigger = {
 export async function settleClient(
   deps: SettleDeps,
   clientId: ClientId,
-  { after, ...trigger }: SettleTrigger & { readonly after?: OpenRow | undefined },
+  { overdueAfter, ...trigger }: SettleTrigger & { readonly overdueAfter?: OpenRow | undefined },
 ) {
   await requireClient(deps, clientId)
-  const overdue = await postOverduePayments(deps, clientId, after)
+  const lastAsked = await postOverduePayments(deps, clientId, overdueAfter)
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const result = await settleOnce(deps, clientId, trigger)
     if (result === undefined) continue
     // One message for both reasons: two messages would double with each run.
-    const isContinuing = overdue !== undefined || result.isContinuing
+    const isContinuing = lastAsked !== undefined || result.isContinuing
     if (isContinuing) {
       const { operator, requestId: request_id } = trigger
-      const overdue_after = overdue && toItem(overdue)
+      const overdue_after = lastAsked && toItem(lastAsked)
       const body = { client_id: clientId, operator, request_id, overdue_after }
       await deps.queues.send('settlements', { body, delaySeconds: 0, group: clientId })
     }
@@ -76,11 +88,11 @@ export async function settleClient(
 /** Undefined when another run has moved the window. */
 async function settleOnce(deps: SettleDeps, clientId: ClientId, trigger: SettleTrigger) {
   const window = await readWindow(deps, clientId)
-  const progress = keptSum(window)
+  const progress = keptProgress(window)
   const end = later(addMs(deps.now(), 1), progress?.end ?? window.settledUntil)
   const span = { start: window.settledUntil, end }
   const { settlementFloorMinor: floorMinor } = await requireClient(deps, clientId)
-  const waiting = (eligibleMinor: Minor): SettleResult => {
+  const leaveWaiting = (eligibleMinor: Minor): SettleResult => {
     deps.log.info('settlement.waiting', { client_id: clientId })
     return { settlement: undefined, isContinuing: false, waiting: { eligibleMinor, floorMinor } }
   }
@@ -88,12 +100,12 @@ async function settleOnce(deps: SettleDeps, clientId: ClientId, trigger: SettleT
   if (pageMinor !== undefined && pageMinor <= floorMinor) {
     // The daily sweep closes the days that are over of every client (design section 12).
     if (trigger.operator === undefined) await raiseFence(deps, clientId, startOfBookDay(deps.now()))
-    return waiting(pageMinor)
+    return leaveWaiting(pageMinor)
   }
 
   await raiseFence(deps, clientId, end)
   await deps.sleep(VISIBLE_AFTER_MS)
-  await requirePrevious(deps, window)
+  await requirePreviousSettlement(deps, window)
   const settlementId = progress?.settlementId ?? newSettlementId(deps)
   const { sums, position, isWhole } = await sumEntries(
     deps,
@@ -102,21 +114,21 @@ async function settleOnce(deps: SettleDeps, clientId: ClientId, trigger: SettleT
   )
   if (!isWhole) {
     // Refused when another run was faster. This run has no time to sum again.
-    await keepSum(deps, clientId, window, { settlementId, sums, position, end })
+    await keepProgress(deps, clientId, window, { settlementId, sums, position, end })
     deps.log.info('settlement.summing', { client_id: clientId, payments: sums.paymentCount })
     return { settlement: undefined, isContinuing: true }
   }
   // Read again, because summing can take minutes: the record has the current floor and bank
   // details.
   const client = await requireClient(deps, clientId)
-  if (sums.netMinor <= client.settlementFloorMinor) return waiting(sums.netMinor)
+  if (sums.netMinor <= client.settlementFloorMinor) return leaveWaiting(sums.netMinor)
   const summed = { settlementId, client, window, end, sums }
   const settlement = await recordSettlement(deps, summed, trigger)
   return settlement && { settlement, isContinuing: false }
 }
 
-/** Without it, after a restore, a recount moves the window back to make it again. */
-async function requirePrevious(deps: SettleDeps, { lastSettlementId }: Window) {
+/** If a restore has lost the previous settlement, a recount moves the window back before it. */
+async function requirePreviousSettlement(deps: SettleDeps, { lastSettlementId }: Window) {
   const previous =
     lastSettlementId === undefined ? [] : await findSettlements(deps, [lastSettlementId])
   assertInvariant(
@@ -183,9 +195,9 @@ async function recordSettlement(
     // Another run that continued this sum may have recorded its settlement under the same id.
     const [stored] = await findSettlements(deps, [settlementId])
     // After a restore: an announced settlement is lost, and its window is summed under another id.
-    if (!stored && outcome.refusedBy === 'event') await dropSum(deps, clientId, window)
-    if (stored?.createdAt !== settlement.createdAt || stored.digest !== settlement.digest)
-      return undefined
+    if (!stored && outcome.refusedBy === 'event') await dropProgress(deps, clientId, window)
+    const isOurs = stored?.createdAt === settlement.createdAt && stored.digest === settlement.digest
+    if (!isOurs) return undefined
   }
   await sendAnnouncement(deps, announcement)
   if (isLong(deps, settlement))
@@ -225,10 +237,18 @@ export async function triggerSettlement(
   )
 }
 
+/** When the client's next money becomes eligible. Empty without open money. */
 async function nextText(deps: SettleDeps, clientId: ClientId) {
-  const next = await nextEligible(deps, clientId)
-  if (next === undefined) return ''
-  return next.isSettled
-    ? ` The next payment is eligible at ${next.at}.`
-    : ` The next payment is eligible at ${next.at} at the earliest: the provider has not settled it.`
+  const now = deps.now()
+  // A posted payment waits for its day at most.
+  const span = { start: addMs(now, 1), end: addMs(now, 2 * DAY_MS) }
+  for await (const { entries } of entryPages(deps, { clientId, span, limit: 1 })) {
+    const [entry] = entries
+    if (entry) return ` The next payment is eligible at ${entry.eligibleAt}.`
+  }
+  const { items } = await deps.table.query({ index: 'by-open', partition: [clientId], limit: 1 })
+  const open = ifValid(OpenRowSchema, items[0])
+  if (open === undefined) return ''
+  const at = later(now, addMs(open.openAt, ELIGIBLE_AGE_MS))
+  return ` The next payment is eligible at ${at} at the earliest: the provider has not settled it.`
 }

@@ -250,27 +250,27 @@ export function bankReferenceRow(settlementId: SettlementId) {
   return { settlementId }
 }
 
-const KeptSumSchema = v.object({
+const ProgressSchema = v.object({
   start: TimestampSchema,
   settlementId: SettlementIdSchema,
   end: TimestampSchema,
   sums: EntrySumsSchema,
   position: v.optional(PositionSchema),
 })
-type KeptSum = Omit<v.InferOutput<typeof KeptSumSchema>, 'start'>
+type KeptProgress = Omit<v.InferOutput<typeof ProgressSchema>, 'start'>
 
 /** Undefined if an earlier run summed an earlier window, or its progress cannot be read. */
-export function keptSum({ settledUntil, progress }: Window): KeptSum | undefined {
-  const sum = ifValid(KeptSumSchema, progress)
+export function keptProgress({ settledUntil, progress }: Window): KeptProgress | undefined {
+  const sum = ifValid(ProgressSchema, progress)
   return sum?.start === settledUntil ? sum : undefined
 }
 
 /** Refused if another run swept the window, or stored progress, after the read. */
-export async function keepSum(
+export async function keepProgress(
   deps: TableDeps,
   clientId: ClientId,
   window: WindowRead,
-  { position, ...sum }: KeptSum,
+  { position, ...sum }: KeptProgress,
 ) {
   const progress = { start: window.settledUntil, ...sum, ...(position && { position }) }
   const changes = { set: { progress, progressNumber: (window.progressNumber ?? 0) + 1 } }
@@ -283,8 +283,8 @@ function isAsRead({ settledUntil, progressNumber }: WindowRead) {
   return all(equals('settledUntil', settledUntil), unchanged('progressNumber', progressNumber))
 }
 
-/** The next run sums the window from its start. Refused like `keepSum`. */
-export async function dropSum(deps: TableDeps, clientId: ClientId, window: WindowRead) {
+/** The next run sums the window from its start. Refused like `keepProgress`. */
+export async function dropProgress(deps: TableDeps, clientId: ClientId, window: WindowRead) {
   const changes = { remove: ['progress', 'progressNumber'] as const }
   await deps.table.write(update(windowKey(clientId), changes, isAsRead(window)))
 }

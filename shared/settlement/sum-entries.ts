@@ -45,7 +45,7 @@ export async function sumEntries(deps: SumDeps, window: SummedWindow, progress: 
   const { isWhole, ...body } = await sumPages(
     deps,
     bodyWindow,
-    { ...progress, carried: [] },
+    { ...progress, remaining: [] },
     isOver,
   )
   if (!isWhole) return { sums: body.sums, position: body.position, isWhole }
@@ -71,12 +71,12 @@ export function runLimit(deps: Pick<Deps, 'stage' | 'monotonicMs'>) {
   return () => --pagesLeft <= 0 || deps.monotonicMs() >= endsAtMs
 }
 
-/** `carried`: the entries after the last whole block. */
-type Sum = SumProgress & { readonly carried: readonly Entry[] }
+/** `remaining`: the entries after the last whole block. */
+type Sum = SumProgress & { readonly remaining: readonly Entry[] }
 
 /**
- * Whole blocks go to the sums, later entries to `carried`. `isOver` ends the run after a page with
- * a whole block. `select` answers the entries of a page that count.
+ * Whole blocks go to the sums, later entries to `remaining`. `isOver` ends the run after a page
+ * with a whole block. `select` answers the entries of a page that count.
  */
 export async function sumPages(
   deps: Parameters<typeof entryPages>[0],
@@ -86,21 +86,21 @@ export async function sumPages(
   select = async (entries: readonly Entry[]) => entries,
 ) {
   const size = (deps.stage.historySteps ?? HISTORY_STEPS).block
-  let { sums, position, carried } = sum
+  let { sums, position, remaining } = sum
   for await (const { entries, more } of entryPages(deps, {
     ...journal,
     span,
     after: sum.position,
   })) {
-    const pending = [...carried, ...(await select(entries))]
-    const inBlocks = pending.slice(0, pending.length - (pending.length % size))
+    const unsummed = [...remaining, ...(await select(entries))]
+    const inBlocks = unsummed.slice(0, unsummed.length - (unsummed.length % size))
     sums = chunks(inBlocks, size).reduce((total, block) => addBlock(total, block, start), sums)
     position = inBlocks.at(-1) ?? position
-    carried = pending.slice(inBlocks.length)
+    remaining = unsummed.slice(inBlocks.length)
     if (more && isOver() && position !== sum.position)
-      return { sums, position, carried, isWhole: false }
+      return { sums, position, remaining, isWhole: false }
   }
-  return { sums, position, carried, isWhole: true }
+  return { sums, position, remaining, isWhole: true }
 }
 
 export type EntrySums = v.InferOutput<typeof EntrySumsSchema>
@@ -143,8 +143,8 @@ function unprovenIn(entry: Entry, start: Timestamp) {
 async function sumTail(deps: SumDeps, window: SummedWindow, body: Sum) {
   const { start, end } = window.span
   const tail = { ...window, start, span: { start: bodyEnd(window.span), end } }
-  const { sums, carried } = await sumPages(deps, tail, { ...body, position: undefined })
-  return addBlock(sums, carried, start)
+  const { sums, remaining } = await sumPages(deps, tail, { ...body, position: undefined })
+  return addBlock(sums, remaining, start)
 }
 
 /** Reads without a fence. Undefined for a longer window. */

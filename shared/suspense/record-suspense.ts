@@ -1,4 +1,5 @@
 import type { Deps, TableDeps } from '../deps.ts'
+import type { MoneyRow } from '../journal/payment-money.ts'
 import { type Minor, minor } from '../money.ts'
 import type { Timestamp } from '../time.ts'
 import { alertMessage, disputesBefore, isDeduction } from './alert-message.ts'
@@ -14,12 +15,6 @@ import {
 } from './suspense-store.ts'
 
 export type SuspenseDeps = Pick<Deps, 'table' | 'alerts' | 'log' | 'now'>
-
-type MoneyRow = {
-  readonly transactionId: string
-  readonly type: string
-  readonly amountMinor: Minor
-}
 
 export type NamedPayment = Pick<Suspense, 'paymentId' | 'clientId'>
 
@@ -112,7 +107,7 @@ export function finding({
   return { ...openItem(about), suspenseId: `${subject}#${about.cause}`, kind: 'finding' }
 }
 
-export function findingOfRow(
+export function findingOfMovement(
   payment: NamedPayment,
   row: MoneyRow,
   cause: FindingCause,
@@ -125,22 +120,18 @@ export function findingOfRow(
 }
 
 /**
- * The finding of a reversal or dispute row, with the client's loss or gain. If the row changes
- * nothing for the client, the provider's side says which way the money went.
+ * The finding of every movement, with the client's loss or gain. If the row changes nothing for the
+ * client, the provider's side says which way the money went.
  */
-export function movedMoney(
+export function findingOfMovedMoney(
   payment: NamedPayment,
-  row: MoneyRow & {
-    readonly providerMinor: Minor
-    readonly at: Timestamp
-    readonly createdAt?: Timestamp | undefined
-  },
+  row: MoneyRow,
   netMinor: Minor,
   now: Timestamp,
 ): Suspense {
   const isBack = (netMinor === 0 ? row.providerMinor : netMinor) > 0
   return {
-    ...findingOfRow(payment, row, isBack ? 'money_came_back' : 'money_went_back', now),
+    ...findingOfMovement(payment, row, isBack ? 'money_came_back' : 'money_went_back', now),
     amountMinor: minor(Math.abs(netMinor)),
     // The provider books a chargeback when the dispute is raised, and its callback may be lost.
     answerBy: row.type === 'chargeback' ? usualAnswerBy(row.createdAt ?? row.at) : undefined,

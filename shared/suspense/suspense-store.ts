@@ -48,7 +48,7 @@ export function noteSuspense(item: Noted): Step {
   return update(notedKey(item), { setIfAbsent: v.parse(NotedSchema, item) })
 }
 
-/** Its alert is due until it is published. */
+/** The item's alert is due until it is published. */
 export function dueForAlert<Item extends NewSuspense>(item: Item) {
   return { ...item, dueAt: addMs(item.createdAt, ALERT_GRACE_MS) }
 }
@@ -160,8 +160,8 @@ export async function claimSuspenseAlert(
 }
 
 /**
- * Its alert is published, and is due no more. Refused if the item has changed after the read: the
- * news of a dispute that goes on has set the time of its next alert.
+ * The alert is published, and is due no more. Refused if the item has changed after the read: news
+ * of a dispute has set the time of the next alert.
  */
 export function endSuspenseAlert(deps: TableDeps, item: Suspense) {
   const isDue = all(equals('work', 'alert'), isSameNews(item))
@@ -186,7 +186,7 @@ function isAsRead({ status, providerMinor, refundedMinor, isVoid }: Suspense) {
   )
 }
 
-/** Refused like `bookOnSuspense`. A closed case is told no more. */
+/** Refused like `bookOnSuspense`. A closed case has no further alert. */
 export function closeSuspense(
   item: Suspense,
   set: Pick<Suspense, 'status' | 'resolution' | 'notes'>,
@@ -196,8 +196,8 @@ export function closeSuspense(
 }
 
 /**
- * A case as the provider says it now, told again at `dueAt`, or no more without it. Refused if it
- * has changed after the read.
+ * A case as the provider says it now, with its next alert at `dueAt`. Refused if the case has
+ * changed after the read.
  */
 export function changeCase(item: Suspense, after: Suspense, dueAt: Timestamp | undefined): Step {
   const { suspenseId: id } = item
@@ -216,7 +216,7 @@ function isSameNews({ status, state, saidAt }: Suspense) {
   return all(equals('status', status), unchanged('state', state), unchanged('saidAt', saidAt))
 }
 
-/** Its alert is published, and is due again. Refused if the case has changed after the read. */
+/** The alert is published, and is due again. Refused if the case has changed after the read. */
 export function postponeAlert(deps: TableDeps, item: Suspense, dueAt: Timestamp) {
   const isDue = all(equals('work', 'alert'), isSameNews(item))
   return deps.table.write(update(suspenseKey(item.suspenseId), { set: { dueAt } }, isDue))

@@ -1,5 +1,5 @@
 import type { TableDeps } from '../deps.ts'
-import { bookedRow, type HouseEntry } from '../journal/house-store.ts'
+import { bookingsOf, type HouseEntry } from '../journal/house-store.ts'
 import { less, type Minor, minor, plus, ZERO } from '../money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import type { Payment } from '../payment/payment.ts'
@@ -27,13 +27,12 @@ export async function bookLateFee(
 ) {
   const { status, transactionId, providerMinor, isFeeEnded, feeMinor = ZERO } = transaction
   if (booked === undefined || status !== 'success' || isFeeEnded !== true) return
-  const rows = feeRowsOf(transaction)
   const changes = await bookedFees(deps, transaction)
   const known = changes.reduce(withChange, booked)
   const changeMinor = less(providerMinor, known.providerMinor)
   const feeChangeMinor = less(feeMinor, known.feeMinor ?? ZERO)
   if (changeMinor === 0 && feeChangeMinor === 0) return
-  const row = rows[changes.length]
+  const row = feeRowsOf(transaction)[changes.length]
   const subject = row?.transactionId ?? `${transactionId}#fee ${feeMinor}`
   const amountMinor: Minor = minor(Math.abs(changeMinor || feeChangeMinor))
   const about = { cause: 'fee_changed', payment, subject } as const
@@ -47,7 +46,7 @@ export async function bookLateFee(
   })
 }
 
-/** An undone movement gave its fee back, too. A row that stands after its void is told. */
+/** An undone movement gave its fee back, too. A row that stands after its void is a finding. */
 export async function bookLateFeeOfMovement(
   deps: NewsDeps,
   payment: Payment,
@@ -63,7 +62,7 @@ export async function bookLateFeeOfMovement(
 export async function bookedFees(deps: TableDeps, transaction: ProviderTransaction) {
   const changes: HouseEntry[] = []
   for (const row of feeRowsOf(transaction)) {
-    const { withdrawal } = await bookedRow(deps, row)
+    const { withdrawal } = await bookingsOf(deps, row)
     if (withdrawal === undefined) return changes
     changes.push(withdrawal)
   }
@@ -76,8 +75,8 @@ function withChange(booked: Booked, change: Booked) {
 }
 
 /**
- * The row moves the booked amount and its fee. Then `other` gets back what the row contradicted
- * itself by when it was booked.
+ * Whether the row moves the booked amount and its fee. If the row contradicted itself when it was
+ * booked, `other` then gets the difference back.
  */
 function isSound(
   { providerMinor, feeMinor = ZERO, amountMinor, disputedMinor }: ProviderTransaction,

@@ -25,8 +25,8 @@ const SLICE_MS = 6 * HOUR_MS
 /** A longer round is stored before it is read: a page without an answer does not hold the head. */
 const LONGEST_IN_PLACE_MS = 30 * MINUTE_MS
 /**
- * Of one reading. A transaction holds a hundred steps, and a longer backlog is shared by all
- * workers anyway.
+ * The most slices of one reading. A transaction holds a hundred steps, and all workers share a
+ * longer backlog anyway.
  */
 const MAX_SLICES = 28
 /**
@@ -44,8 +44,8 @@ const DAY_READINGS = [
   { everyDays: 7, afterDays: 8 },
 ] as const
 
-/** Whether the last round is so old that another round reads no row for the third time. */
-export async function isRoundPast(deps: StoreDeps): Promise<boolean> {
+/** False just after a round: a round at once would read most rows for the third time. */
+export async function isRoundDue(deps: StoreDeps): Promise<boolean> {
   const head = await readHead(deps)
   return head === undefined || head.position <= addMs(deps.now(), -2 * OVERLAP_MS)
 }

@@ -249,8 +249,8 @@ export async function renewJob(deps: StoreDeps, transaction: ProviderTransaction
 const Ids = v.optional(v.set(v.string()), new Set<string>())
 const RowsSchema = v.object({ rows: Ids, voids: Ids })
 
-/** Notes a payout's row, or that it is void. Two rows that stand have paid a settlement twice. */
-export async function isOnlyRow(
+/** Notes a payout's row, or its void. True unless another row has paid the settlement too. */
+export async function notePayoutRow(
   deps: TableDeps,
   { settlementId }: Settlement,
   { transactionId: id, status }: ProviderTransaction,

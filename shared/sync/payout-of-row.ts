@@ -7,7 +7,7 @@ import { findSettlements } from '../settlement/settlement-store.ts'
 import { recordSuspense } from '../suspense/record-suspense.ts'
 import type { Suspense } from '../suspense/suspense.ts'
 import { findSuspenseByIds } from '../suspense/suspense-store.ts'
-import { isOnlyRow } from './job-store.ts'
+import { notePayoutRow } from './job-store.ts'
 import { syncFinding } from './provider-row.ts'
 
 /**
@@ -23,7 +23,7 @@ export async function payoutOfRow(
   const { providerMinor, amountMinor } = transaction
   const settlement = providerMinor < 0 ? await findNamedSettlement(deps, transaction) : undefined
   if (settlement === undefined) return undefined
-  const isOnly = await isOnlyRow(deps, settlement, transaction)
+  const isOnly = await notePayoutRow(deps, settlement, transaction)
   const isAsMade = settlement.netMinor === amountMinor && settlement.status !== 'failed' && isOnly
   return { finding: isAsMade ? undefined : syncFinding(deps, transaction, {}) }
 }
@@ -39,7 +39,7 @@ async function findNamedSettlement(
 
 /**
  * A payout whose booked row became void did not reach the merchant, unless another row made it
- * again. Only an operator can say what follows. Safe to repeat: a void is told once.
+ * again. Only an operator can say what follows. Safe to repeat: a void has one finding.
  */
 export async function recordUndonePayout(
   deps: NewsDeps,
@@ -47,10 +47,10 @@ export async function recordUndonePayout(
 ): Promise<void> {
   const settlement = await findNamedSettlement(deps, transaction)
   if (settlement === undefined || settlement.returnedAt !== undefined) return
-  const isOnly = await isOnlyRow(deps, settlement, transaction)
+  const isOnly = await notePayoutRow(deps, settlement, transaction)
   const ending = (end: string) =>
     syncFinding(deps, transaction, { subject: `${transaction.transactionId}#${end}` })
   const [undone, beside] = [ending(settlement.settlementId), ending('reversal')]
-  const told = await findSuspenseByIds(deps, [undone.suspenseId, beside.suspenseId])
-  if (told.length === 0) await recordSuspense(deps, isOnly ? undone : beside)
+  const known = await findSuspenseByIds(deps, [undone.suspenseId, beside.suspenseId])
+  if (known.length === 0) await recordSuspense(deps, isOnly ? undone : beside)
 }

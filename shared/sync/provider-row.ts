@@ -16,7 +16,19 @@ import type { FindingCause, Suspense } from '../suspense/suspense.ts'
 import { findSuspense, findSuspenseByIds, movementFindingIds } from '../suspense/suspense-store.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 
-/** Undefined: the row paid the payment, or moves no money. */
+export type RowWithPayment = {
+  readonly transaction: ProviderTransaction
+  readonly payment: Payment | undefined
+}
+
+/**
+ * `booked`: the money is credited or in suspense, and the sync reads the row again until it has
+ * settled. `done`: nothing is left to do. `open`: the sync checks the row again. `passed_over`: the
+ * row concerns no payment, or is not final.
+ */
+export type Reconciled = { readonly booked: Payment | undefined } | 'done' | 'open' | 'passed_over'
+
+/** Undefined for a row that pays a payment, or moves no money. */
 export function moneyRowOf(transaction: ProviderTransaction): MoneyRow | undefined {
   const { type, status, reversalKind: kind } = transaction
   const { transactionId, amountMinor, feeMinor, providerMinor, createdAt } = transaction
@@ -71,7 +83,7 @@ export async function findMovedPayment(
   deps: NewsDeps,
   transaction: ProviderTransaction,
 ): Promise<Payment | undefined> {
-  const item = await findMovement(deps, transaction)
+  const item = await findMovementFinding(deps, transaction)
   const paymentId = ifValid(PaymentIdSchema, item?.paymentId)
   const stored = paymentId && (await findStoredPayment(deps, paymentId))
   if (stored?.status !== 'succeeded') return undefined
@@ -80,7 +92,7 @@ export async function findMovedPayment(
 }
 
 /** The finding that is written with each movement of a payment. */
-export async function findMovement(
+export async function findMovementFinding(
   deps: TableDeps,
   { transactionId }: ProviderTransaction,
 ): Promise<Suspense | undefined> {
@@ -104,8 +116,8 @@ export async function findHeldMoney(deps: NewsDeps, { providerPaymentId }: Provi
 }
 
 /**
- * Shows the transaction's own figures, so that the operator need not search for them. The subject
- * is the row itself unless another subject is named.
+ * A finding with the transaction's figures, so that the operator need not search for them. The
+ * subject is the row itself unless another subject is named.
  */
 export function syncFinding(
   deps: NewsDeps,
@@ -125,7 +137,7 @@ export function syncFinding(
   }
 }
 
-export function findingOf(
+export function paymentFinding(
   deps: NewsDeps,
   payment: Payment,
   row: ProviderTransaction,
@@ -134,7 +146,7 @@ export function findingOf(
   return syncFinding(deps, row, { subject: payment.paymentId, cause, payment })
 }
 
-/** If the row is voided or fails later, that is another finding. */
+/** The finding about the row itself. If the row is voided or fails later, that is another one. */
 export function rowFinding(
   deps: NewsDeps,
   transaction: ProviderTransaction,
@@ -177,9 +189,6 @@ export async function transferCaseOf(
   return undefined
 }
 
-/** How long an open transaction is retried before an operator must check it. */
-const OPEN_TIMEOUT_MS = 2 * DAY_MS
-
 /** The row is booked as it is, although its fee is not final. */
 export function recordOpenFee(
   deps: NewsDeps,
@@ -217,6 +226,9 @@ export function waitsForFee(
   const isOpen = hasOpenFee === true && status === 'success'
   return isOpen && addMs(createdAt, FEE_TIMEOUT_MS) > now()
 }
+
+/** How long an open transaction is retried before an operator must check it. */
+const OPEN_TIMEOUT_MS = 2 * DAY_MS
 
 export function isYoung(
   { now }: Pick<NewsDeps, 'now'>,

@@ -17,9 +17,13 @@ import { later, msBetween, type Timestamp } from '../time.ts'
 import { readsOfPage } from '../webhook/delivery/announce.ts'
 import { nextTryAt, noteOpenTransaction, renewJob, type Slice } from './job-store.ts'
 import type { KeptPosition } from './kept-position.ts'
-import { isCreditedWith, recordRowFinding } from './provider-row.ts'
-import type { Reconciled } from './reconcile-house-row.ts'
-import { postingByRow, type RowWithPayment as Row } from './reconcile-own-row.ts'
+import {
+  isCreditedWith,
+  type Reconciled,
+  type RowWithPayment as Row,
+  recordRowFinding,
+} from './provider-row.ts'
+import { postingByRow } from './reconcile-own-row.ts'
 import { type Lookups, reconcileTransaction } from './reconcile-transaction.ts'
 import { addOpenTransaction, type OpenHours, registerOpenHours } from './tail.ts'
 
@@ -69,7 +73,7 @@ export async function readSlice(
   kept: KeptPosition,
 ): Promise<SliceEnd> {
   let slice = claimed
-  let restarted = false
+  let hasRestarted = false
   const release = async (end: SliceEnd, at = run.deps.now()) => {
     const tries = (slice.tries ?? 0) + 1
     if (end === 'refused') await kept.release({ ...slice, tries }, nextTryAt(run.deps, tries))
@@ -97,8 +101,8 @@ export async function readSlice(
       continue
     }
     const isRefused = answer.kind === 'unanswered' && answer.reason === 'refused'
-    if (!isRefused || slice.afterId === undefined || restarted) return release(endWithout(answer))
-    restarted = true
+    if (!isRefused || slice.afterId === undefined || hasRestarted) return release(endOf(answer))
+    hasRestarted = true
     const fromStart = await kept.keep(slice, { afterId: undefined, openUntil: undefined })
     if (fromStart === undefined) return 'overtaken'
     slice = fromStart
@@ -106,7 +110,7 @@ export async function readSlice(
   return release('out_of_time')
 }
 
-function endWithout(answer: Unanswered | { readonly kind: 'not_found' }): SliceEnd {
+function endOf(answer: Unanswered | { readonly kind: 'not_found' }): SliceEnd {
   if (answer.kind === 'not_found') return 'refused'
   const { reason } = answer
   return reason === 'refused' || reason === 'misconfigured' ? reason : 'provider_silent'

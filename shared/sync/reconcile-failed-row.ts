@@ -6,11 +6,12 @@ import {
   findHeldMoney,
   findMovedPayment,
   isCreditedWith,
+  type Reconciled,
+  type RowWithPayment,
   recordRowFinding,
   syncFinding,
 } from './provider-row.ts'
-import { bookBackVoid, type Reconciled } from './reconcile-house-row.ts'
-import type { RowWithPayment } from './reconcile-own-row.ts'
+import { bookBackVoid } from './reconcile-house-row.ts'
 
 /**
  * A failed row moves no money. What the house booked of it is booked back, also if it became a

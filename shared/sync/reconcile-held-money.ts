@@ -1,4 +1,4 @@
-import { bookedRow, isLeftToOperator } from '../journal/house-store.ts'
+import { bookingsOf, isLeftToOperator } from '../journal/house-store.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import {
@@ -15,17 +15,13 @@ import { bookLateFee } from './book-late-fee.ts'
 import {
   isInRupiah,
   moneyRowOf,
+  type Reconciled,
   recordOpenFee,
   recordRowAgain,
   recordRowFinding,
   syncFinding,
 } from './provider-row.ts'
-import {
-  bookBackVoid,
-  type Reconciled,
-  reconcileSecondVoid,
-  recordUnmatchedRow,
-} from './reconcile-house-row.ts'
+import { bookBackVoid, reconcileSecondVoid, recordUnmatchedRow } from './reconcile-house-row.ts'
 
 /**
  * Books the money's settled payment, or a reversal with the finding of its loss. Any other row is a
@@ -44,7 +40,7 @@ export async function reconcileHeldMoney(
     const isBookedBack = await bookBackVoid(deps, transaction)
     if (isBookedBack || isOfHouse) await recordRowFinding(deps, transaction, item)
     if (isBookedBack) return 'done'
-    const isBooked = item.isVoid || Object.keys(await bookedBy(deps, row)).length > 0
+    const isBooked = item.isVoid || Object.keys(await suspenseBookingsOf(deps, row)).length > 0
     const isSecond = isBooked ? false : item.providerMinor === undefined ? undefined : true
     const second = await reconcileSecondVoid(deps, transaction, item, isSecond)
     if (second) return second
@@ -78,9 +74,9 @@ export async function reconcileHeldMoney(
   return { booked: undefined }
 }
 
-/** By this row suspense has the money, or has lost it by the row's void. */
-function bookedBy(deps: NewsDeps, row: Parameters<typeof bookedRow>[1]) {
-  return bookedRow(deps, row, ['suspense', 'suspense_refunded'])
+/** Suspense has the money by this row, or has lost it by the row's void. */
+function suspenseBookingsOf(deps: NewsDeps, row: Parameters<typeof bookingsOf>[1]) {
+  return bookingsOf(deps, row, ['suspense', 'suspense_refunded'])
 }
 
 /** What the row moves after it was booked is the house's, and so is a second row of the capture. */
@@ -91,7 +87,10 @@ async function reconcileBookedMoney(
 ) {
   const { providerMinor, amountMinor = ZERO, isVoid } = item
   if (providerMinor === undefined && !isVoid) return
-  const { suspense, suspense_refunded: lost } = await bookedBy(deps, houseRowOf(transaction))
+  const { suspense, suspense_refunded: lost } = await suspenseBookingsOf(
+    deps,
+    houseRowOf(transaction),
+  )
   if (suspense === undefined && lost === undefined) {
     await recordUnmatchedRow(deps, transaction, item)
     return
@@ -114,7 +113,7 @@ async function recordLoss(
   item: Suspense,
   takenMinor: Minor,
 ) {
-  const { suspense_refunded: entry } = await bookedRow(deps, houseRowOf(transaction))
+  const { suspense_refunded: entry } = await bookingsOf(deps, houseRowOf(transaction))
   const lostMinor = entry ? plus(takenMinor, entry.suspenseMinor) : ZERO
   if (lostMinor <= 0) return
   // The operator who refunded the money by bank or wrote it off may still stop the transfer.
@@ -131,7 +130,7 @@ export async function reconcileBookedRow(
   deps: NewsDeps,
   transaction: ProviderTransaction,
 ): Promise<Reconciled | undefined> {
-  const booked = await bookedRow(deps, houseRowOf(transaction))
+  const booked = await bookingsOf(deps, houseRowOf(transaction))
   if (Object.keys(booked).length === 0) return undefined
   if (await bookBackVoid(deps, transaction)) return 'done'
   const suspenseId = booked.reversal ? undefined : booked.suspense_refunded?.suspenseId

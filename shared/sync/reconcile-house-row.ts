@@ -1,9 +1,8 @@
 import { assertInvariant } from '../errors.ts'
 import { paymentIdOf } from '../ids.ts'
-import { bookedRow, type HouseEntry, isLeftToOperator } from '../journal/house-store.ts'
+import { bookingsOf, type HouseEntry, isLeftToOperator } from '../journal/house-store.ts'
 import { less } from '../money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
-import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { askForRows, isOfSameMoney } from '../posting/assume-fee.ts'
 import { bookRowBack, bookUnmatchedRow, houseRowOf } from '../posting/house-journal.ts'
@@ -16,6 +15,7 @@ import {
   findMovedPayment,
   isInRupiah,
   isYoung,
+  type Reconciled,
   recordRowAgain,
   recordRowFinding,
   rowFinding,
@@ -33,7 +33,7 @@ export async function recordUnmatchedRow(
     const named = await transferCaseOf(deps, transaction)
     const finding = named ?? rowFinding(deps, transaction, about)
     await bookUnmatchedRow(deps, row, finding)
-    const { unmatched, reversal, ...others } = await bookedRow(deps, row)
+    const { unmatched, reversal, ...others } = await bookingsOf(deps, row)
     // A finding says that the row has moved a payment, and no payment has the movement.
     const isBooked = unmatched !== undefined || Object.keys(others).length > 0
     if (!isBooked && !(await findMovedPayment(deps, transaction)))
@@ -96,10 +96,3 @@ export async function bookBackVoid(deps: NewsDeps, transaction: ProviderTransact
   await movePayment(deps, payment, { type: 'reversal', ...moved })
   return true
 }
-
-/**
- * `booked`: the money is credited or in suspense, and the sync reads the row again until it has
- * settled. `done`: nothing is left to do. `open`: the sync checks the row again. `passed_over`: the
- * row concerns no payment, or is not final.
- */
-export type Reconciled = { readonly booked: Payment | undefined } | 'done' | 'open' | 'passed_over'

@@ -1,7 +1,7 @@
 import { referenceOf } from '../ids.ts'
 import { less } from '../money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
-import { requireNotGivenBack, succeedPayment } from '../payment/news/succeed-payment.ts'
+import { creditCondition, succeedPayment } from '../payment/news/succeed-payment.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
 import { FEE_WAIT_MS } from '../posting/assume-fee.ts'
@@ -17,16 +17,21 @@ import type { ProviderTransaction } from '../provider/provider.ts'
 import { recordSuspense, reportSuspense } from '../suspense/record-suspense.ts'
 import { addMs } from '../time.ts'
 import { bookLateFee } from './book-late-fee.ts'
-import { findingOf, isCreditedWith, recordRowAgain } from './provider-row.ts'
+import {
+  isCreditedWith,
+  paymentFinding,
+  type RowWithPayment,
+  recordRowAgain,
+} from './provider-row.ts'
 import { recordUnmatchedRow } from './reconcile-house-row.ts'
 
 /** Each try books the row or loses a race; the next read shows the result. */
 const MAX_TRIES = 5
 
 /**
- * Posts a payment by its own settled row, once. A fee other than the posted fee is a finding, and a
- * later change the house's, as a second row of its capture is. A row that contradicts itself is a
- * finding too, and an open payment waits for its seventh day. Safe to repeat.
+ * Posts a payment by its own settled row, once. A fee other than the posted fee is a finding. A
+ * later change of the row, and a second row of its capture, are the house's. A row that contradicts
+ * itself is a finding too, and an open payment waits for its seventh day. Safe to repeat.
  */
 export async function reconcileOwnRow(
   deps: NewsDeps,
@@ -60,7 +65,7 @@ export async function reconcileOwnRow(
     if (ownRow === undefined || postedAt >= addMs(createdAt, FEE_WAIT_MS))
       await endCreditedMoney(deps, [{ payment: current }])
     const contradiction = row.contradicts && {
-      ...findingOf(deps, current, transaction, 'row_contradicts'),
+      ...paymentFinding(deps, current, transaction, 'row_contradicts'),
       // What waits at the provider until the payment is posted.
       providerMinor,
     }
@@ -74,18 +79,13 @@ export async function reconcileOwnRow(
       const expectedMinor = current.finalFee?.invoiced === true ? 0 : current.providerFeeMinor
       return expectedMinor === keptMinor || ownRow.contradicts
         ? undefined
-        : recordSuspense(deps, findingOf(deps, current, transaction, 'fee_changed'))
+        : recordSuspense(deps, paymentFinding(deps, current, transaction, 'fee_changed'))
     }
     const stored = await findStoredPayment(deps, payment.paymentId)
     if (!isCreditedWith(stored, transaction)) return
     current = stored
   }
   throw new Error('a payment kept changing while its own row was booked')
-}
-
-export type RowWithPayment = {
-  readonly transaction: ProviderTransaction
-  readonly payment: Payment | undefined
 }
 
 /** Undefined unless the row can post the open payment. */
@@ -109,7 +109,7 @@ export async function creditByRow(
   { payment, transaction }: RowWithPayment,
 ): Promise<Payment | undefined> {
   if (payment === undefined || !matchesPayment(transaction, payment)) return undefined
-  const held = await requireNotGivenBack(deps, transaction)
+  const held = await creditCondition(deps, transaction)
   if (held === undefined) return undefined
   const { amountMinor: capturedMinor } = transaction
   const { paymentRequestId } = payment

@@ -1,5 +1,5 @@
 import { paymentIdOf } from '../ids.ts'
-import { bookedRow } from '../journal/house-store.ts'
+import { bookingsOf } from '../journal/house-store.ts'
 import { hasMoved } from '../journal/payment-money.ts'
 import { applyNews } from '../payment/news/apply-news.ts'
 import { askForNews, type NewsAnswer, type NewsDeps } from '../payment/news/ask-for-news.ts'
@@ -15,7 +15,6 @@ import { bookLateFee, bookLateFeeOfMovement } from './book-late-fee.ts'
 import { payoutOfRow } from './payout-of-row.ts'
 import {
   findHeldMoney,
-  findingOf,
   findMovedPayment,
   findNamedPayment,
   isCreditedWith,
@@ -24,6 +23,9 @@ import {
   isYoung,
   mayBeCredited,
   moneyRowOf,
+  paymentFinding,
+  type Reconciled,
+  type RowWithPayment,
   recordOpenFee,
   recordRowAgain,
   recordRowFinding,
@@ -35,20 +37,18 @@ import {
 } from './provider-row.ts'
 import { reconcileFailedRow } from './reconcile-failed-row.ts'
 import { reconcileBookedRow, reconcileHeldMoney } from './reconcile-held-money.ts'
-import {
-  bookBackVoid,
-  type Reconciled,
-  reconcileSecondVoid,
-  recordUnmatchedRow,
-} from './reconcile-house-row.ts'
-import { creditByRow, type RowWithPayment, reconcileOwnRow } from './reconcile-own-row.ts'
+import { bookBackVoid, reconcileSecondVoid, recordUnmatchedRow } from './reconcile-house-row.ts'
+import { creditByRow, reconcileOwnRow } from './reconcile-own-row.ts'
 
 export type Lookups = {
   isAllowed(): Promise<boolean>
   noteUnanswered(reason: Unanswered['reason']): Promise<void>
 }
 
-/** The payment may be stale: every write has a condition. */
+/**
+ * Books what a row means for payments, held money and the house. Safe to repeat. The payment may be
+ * stale: every write has a condition.
+ */
 export async function reconcileTransaction(
   deps: NewsDeps,
   row: RowWithPayment,
@@ -170,12 +170,12 @@ async function reconcileDecidedRow(
 async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: ProviderTransaction) {
   const moneyRow = moneyRowOf(transaction)
   if (isForeign(payment)) {
-    await recordSuspense(deps, findingOf(deps, payment, transaction, 'payment_foreign'))
+    await recordSuspense(deps, paymentFinding(deps, payment, transaction, 'payment_foreign'))
     return moneyRow ? recordUnmatchedRow(deps, transaction, payment) : 'done'
   }
   if (moneyRow === undefined) {
     if (!isInRupiah(transaction)) {
-      await recordSuspense(deps, findingOf(deps, payment, transaction, 'amount_differs'))
+      await recordSuspense(deps, paymentFinding(deps, payment, transaction, 'amount_differs'))
       return 'done'
     }
     await reconcileOwnRow(deps, payment, transaction)
@@ -234,8 +234,8 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
   // payment of ours, until an operator explains the finding.
   const isOfOtherProduct = paymentId === undefined && type === 'payment'
   const isVoid = isOfOtherProduct && status === 'reversed'
-  const told = isOfOtherProduct && (await findSuspense(deps, unexplained.suspenseId))
-  if (told && !(isVoid && told.status === 'open')) return 'done'
+  const known = isOfOtherProduct && (await findSuspense(deps, unexplained.suspenseId))
+  if (known && !(isVoid && known.status === 'open')) return 'done'
   const mayBeLate = isYoung(deps, transaction)
   if (!(await lookups.isAllowed())) return 'open'
   const answer = await askForNews(deps, { providerPaymentId, paymentRequestId })
@@ -293,7 +293,7 @@ function namedBy(answer: NewsAnswer, transaction: ProviderTransaction): Provider
 /** What the provider changes of a row after the house has booked it, or booked it back. */
 async function followHouseRow(deps: NewsDeps, { transaction, payment }: RowWithPayment) {
   if (transaction.type === 'payment' || transaction.status !== 'success') return
-  const { reversal, ...booked } = await bookedRow(deps, houseRowOf(transaction))
+  const { reversal, ...booked } = await bookingsOf(deps, houseRowOf(transaction))
   const { unmatched, topup, withdrawal, suspense_refunded: refund } = booked
   if (reversal) await recordRowAgain(deps, transaction, reversal.postedAt, payment)
   else await bookLateFee(deps, transaction, unmatched ?? topup ?? withdrawal ?? refund, payment)

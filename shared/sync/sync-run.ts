@@ -3,7 +3,7 @@ import { paymentIdOf } from '../ids.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
 import { callBudget, callsPerMinute, workersForQuota } from '../provider/quota-store.ts'
 import { msBetween } from '../time.ts'
-import { isRoundPast, moveHead, nextRound } from './head-store.ts'
+import { isRoundDue, moveHead, nextRound } from './head-store.ts'
 import {
   claimJob,
   type DueJob,
@@ -20,18 +20,33 @@ import { lookupsOf, readSlice, type SliceEnd, type SyncRun } from './read-slice.
 import { reconcileTransaction } from './reconcile-transaction.ts'
 import { addOpenTransaction, type OpenHours, registerOpenHours } from './tail.ts'
 
-/** Shorter than the function's timeout, so that the run can finish its current page. */
-const RUN_BUDGET_MS = 240_000
-const SHARE_AFTER_MS = 20_000
-/** How many calls a run takes from the quota at once. Calls for single payments are rare. */
-const PORTIONS = { listTransactions: 10, getPayment: 5, getRequest: 5 } as const
+const MIN_HELPERS = 9
+
+/**
+ * Reconciles the provider's transactions with the books (design section 4, "Sync"), every five
+ * minutes and on demand. After a crash another worker continues from the stored position. Two
+ * workers on one slice have the effect of one.
+ */
+export function syncProviderTransactions(deps: SyncRun['deps'] & Pick<Deps, 'queues'>) {
+  const { queues, stage, now } = deps
+  const most = Math.max(MIN_HELPERS, workersForQuota('listing', callsPerMinute(stage, now())) - 1)
+  // Wakes other workers at once, before their next schedule. A worker without a job costs one
+  // query.
+  const wakeHelpers = async () => {
+    const jobs = await findDueJobs(deps, most)
+    for (let woken = 0; woken < jobs.length; woken++) {
+      await queues.send('sync', { body: {}, delaySeconds: 0, group: 'sync' })
+    }
+  }
+  return runSync(deps, 'in place', wakeHelpers)
+}
 
 /**
  * Runs the due jobs of the sync. `woken`: first reads the rows after the last round, if that round
  * is old enough.
  */
 export async function runSyncJobs(deps: SyncRun['deps'], { woken }: { readonly woken: boolean }) {
-  await runSync(deps, woken && (await isRoundPast(deps)) ? 'as jobs' : 'none')
+  await runSync(deps, woken && (await isRoundDue(deps)) ? 'as jobs' : 'none')
 }
 
 /**
@@ -40,11 +55,16 @@ export async function runSyncJobs(deps: SyncRun['deps'], { woken }: { readonly w
  */
 type HeadReading = 'in place' | 'as jobs' | 'none'
 
+/** Shorter than the function's timeout, so that the run can finish its current page. */
+const RUN_BUDGET_MS = 240_000
+const SHARE_AFTER_MS = 20_000
+/** How many calls a run takes from the quota at once. Calls for single payments are rare. */
+const PORTIONS = { listTransactions: 10, getPayment: 5, getRequest: 5 } as const
+
 /**
- * Reads the head unless `none`, runs due jobs, and logs the result. Answers the number of
- * transactions that were read, and of those that are undecided. `until`: the sync has read all rows
- * that were updated before this time. `complete`: no due job is left, and no other worker has a
- * job.
+ * Reads the head unless `none`, runs due jobs, and logs the result. `unanswered`: how many of the
+ * read transactions stay open. `until`: the sync has read all rows that were updated before this
+ * time. `complete`: no due job is left, and no other worker has a job.
  */
 async function runSync(
   deps: SyncRun['deps'],
@@ -115,7 +135,7 @@ async function runJob(run: SyncRun, job: SyncJob, kept = inJob(run.deps)) {
   }
   if (job.kind === 'head') run.lagMs = Math.max(run.lagMs, msBetween(job.to, run.deps.now()))
   noteEnd(run, await readSlice(run, job, kept))
-  return mayGoOn(run)
+  return mayContinue(run)
 }
 
 /** The run's summary names a problem before a slice that another worker has. */
@@ -123,8 +143,8 @@ function noteEnd(run: SyncRun, end: SliceEnd) {
   if (end !== 'read' && (end !== 'overtaken' || run.end === 'read')) run.end = end
 }
 
-/** A slice that the provider refuses holds up no other. Any other problem concerns every slice. */
-function mayGoOn({ end }: SyncRun) {
+/** A slice that the provider refuses stops no other slice. Any other problem stops all slices. */
+function mayContinue({ end }: SyncRun) {
   return end === 'read' || end === 'overtaken' || end === 'refused'
 }
 
@@ -135,7 +155,7 @@ function mayGoOn({ end }: SyncRun) {
 async function recheckTransaction(run: SyncRun, job: OpenTransaction) {
   const { deps, tally } = run
   const { transaction } = job
-  // Else every later run asks about the same row first, and stops there.
+  // Due before the row that was asked about, or each later run would ask about that row first.
   const isUnasked = run.silent
   try {
     const paymentId = paymentIdOf(transaction.reference)
@@ -171,7 +191,7 @@ async function claimAndRun(run: SyncRun, due: DueJob) {
 }
 
 async function runDueJobs(run: SyncRun) {
-  while (mayGoOn(run)) {
+  while (mayContinue(run)) {
     const jobs = (await findDueJobs(run.deps, 50)).filter(
       ({ id, dueAt }) => !run.triedClaims.has(`${id} ${dueAt}`),
     )
@@ -181,25 +201,4 @@ async function runDueJobs(run: SyncRun) {
       if (run.end === 'out_of_time' || !(await claimAndRun(run, due))) return
     }
   }
-}
-
-const MIN_HELPERS = 9
-
-/**
- * Reconciles the provider's transactions with the books (design section 4, "Sync"), every five
- * minutes and on demand. After a crash another worker continues from the stored position. Two
- * workers on one slice have the effect of one.
- */
-export function syncProviderTransactions(deps: SyncRun['deps'] & Pick<Deps, 'queues'>) {
-  const { queues, stage, now } = deps
-  const most = Math.max(MIN_HELPERS, workersForQuota('listing', callsPerMinute(stage, now())) - 1)
-  // Wakes other workers at once, before their next schedule. A worker without a job costs one
-  // query.
-  const wakeHelpers = async () => {
-    const jobs = await findDueJobs(deps, most)
-    for (let woken = 0; woken < jobs.length; woken++) {
-      await queues.send('sync', { body: {}, delaySeconds: 0, group: 'sync' })
-    }
-  }
-  return runSync(deps, 'in place', wakeHelpers)
 }

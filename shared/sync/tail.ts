@@ -13,8 +13,13 @@ import {
   type Timestamp,
   timestampOf,
 } from '../time.ts'
-import type { OpenHour, Slice } from './job-store.ts'
-import { finishJob, registerReading, scheduleReading } from './job-store.ts'
+import {
+  finishJob,
+  type OpenHour,
+  registerReading,
+  type Slice,
+  scheduleReading,
+} from './job-store.ts'
 
 /**
  * A row is read eight times at most: three tail readings, four head readings, one call before a fee

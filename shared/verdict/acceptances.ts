@@ -10,7 +10,7 @@ import { type Timestamp, TimestampSchema } from '../time.ts'
 import { type Difference, DifferenceSchema, isSame, withoutClient } from './difference.ts'
 
 /** `since`: when an audit found the difference first. */
-type Standing = Difference & { readonly since: Timestamp }
+type DatedDifference = Difference & { readonly since: Timestamp }
 
 /** What the record of an action says of the approval that it has used up. */
 export const UsingSchema = v.object({
@@ -28,7 +28,7 @@ export function acceptedSubject(owner: string): string {
 }
 
 /** The differences of a client or of the gateway that finance has not accepted. */
-export async function unacceptedDifferences<Found extends Standing>(
+export async function unacceptedDifferences<Found extends DatedDifference>(
   deps: TableDeps,
   owner: string,
   standing: readonly Found[],
@@ -89,7 +89,7 @@ export function acceptanceOf(owner: string, difference: Difference) {
 /** Differences that were found now: those that stand already keep their time. */
 export function withSince<Found extends Difference>(
   found: readonly Found[],
-  standing: readonly Standing[],
+  standing: readonly DatedDifference[],
   now: Timestamp,
 ) {
   return found.map((difference) => ({

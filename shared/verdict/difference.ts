@@ -117,10 +117,10 @@ const MAX_SHOWN = 200
 export function toValue(value: unknown): Value {
   if (value === undefined || typeof value === 'number') return value
   const text = typeof value === 'string' ? value : textOf(value)
-  return text.length <= MAX_SHOWN && !hasHiddenCharacter(text) ? text : digestOf(text)
+  return text.length <= MAX_SHOWN && !hasHiddenCharacter(text) ? text : shownDigest(text)
 }
 
-export function digestOf(text: string): string {
+export function shownDigest(text: string): string {
   return `sha256 ${createHash('sha256').update(text).digest('hex')}`
 }
 

@@ -74,7 +74,7 @@ export async function refundByRow(play: Play) {
   const steps: Steps<string> = { ...movement.steps, ...taken }
   const { applied } = await deps.table.transact<string>(steps, movement.freshUntil)
   if (!applied) throw new Error(`${transactionId} was not taken over`)
-  await movement.tell()
+  await movement.report()
   const { p, a, c } = shown.figures
   if (p !== -(a + c)) play.contradicted.add(clientId)
   model.takeOver(transactionId, { payment: paymentId })

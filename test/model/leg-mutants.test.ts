@@ -11,7 +11,7 @@ import {
   auditHeld,
   auditHouseLegs,
   auditSums,
-} from '../../shared/audit/rows/judge-legs.ts'
+} from '../../shared/audit/rows/audit-legs.ts'
 import type { Entry } from '../../shared/journal/entry.ts'
 import { parseEntry } from '../../shared/journal/entry-store.ts'
 import { type HouseEntry, HouseEntrySchema } from '../../shared/journal/house-store.ts'

@@ -33,7 +33,7 @@ CONSTANTS
   ShardIsOpen,         \* moveCredit in shared/ledger/shard-store.ts, or SumIsItsEntries breaks
   EligibleIfPosted,    \* eligibleAt in shared/posting/payment-entries.ts, or SumIsItsEntries breaks
   SumHasItsEnd,        \* settleOnce in shared/settlement/settle-client.ts, or RunsAddUp breaks
-  SumHasItsStart,      \* keptSum in shared/settlement/settlement-store.ts, or RunsAddUp breaks
+  SumHasItsStart,      \* keptProgress in shared/settlement/settlement-store.ts, or RunsAddUp breaks
   SweepIsOnOldStart,   \* sweepWindow in shared/ledger/window-store.ts, or InOneSettlement breaks
   SweepIsOneWrite,     \* recordSettlement in shared/settlement/settle-client.ts, or InOneSettlement breaks
   MoneyVersion,        \* changeMoney in shared/posting/posting-store.ts, or EntriesAddUp breaks

@@ -20,14 +20,14 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
   'Both sides are equal at the border.': [
     'shared/inquiry/read-event-feed.ts readEventFeed: comparison moved 401afd42',
     'shared/payment/channel/channel-timing.ts usualCheckAt: comparison moved 7d5106d8',
-    'shared/audit/judged/judge-events.ts compareEvent: comparison moved 3186e1ba',
+    'shared/audit/judged/audit-events.ts compareEvent: comparison moved 3186e1ba',
     'shared/time.ts earlier: comparison moved 44f07840',
     'shared/time.ts later: comparison moved 368e98dd',
   ],
   'The code before it has decided this already; only the type needs it.': [
     'shared/money.ts AdjustedMinorSchema: condition dropped e1f9db2d',
     'shared/payout/count-findings.ts mayBeIn: condition false 9b98ebf5',
-    'shared/posting/assume-fee.ts postWaitingPayment: operand dropped cd046481',
+    'shared/posting/assume-fee.ts postOverduePayment: operand dropped cd046481',
     'shared/recount/plan-figures.ts planFigures: operand dropped 8c6f335f',
     'shared/recount/plan-figures.ts chainOf: operand dropped ed5a1c32',
     'shared/table/used-units.ts noteUnits: condition true 2f0f7a3a',
@@ -49,8 +49,8 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/webhook/send/https-webhook-sender.ts QUERY_TIMEOUT_MS: bound moved ca25f99f',
   ],
   'An older kept sum is whole in itself, so it only costs time.': [
-    'shared/settlement/settlement-store.ts keepSum: change dropped 2aff562b',
-    'shared/settlement/settlement-store.ts keepSum: sum changed 1339b459',
+    'shared/settlement/settlement-store.ts keepProgress: change dropped 2aff562b',
+    'shared/settlement/settlement-store.ts keepProgress: sum changed 1339b459',
   ],
   'A longer span only reads more; what it adds is read within thirty days anyway.': [
     'shared/audit/gateway-parts.ts BOOKED_WITHIN_DAYS: bound moved 37a61c3c',

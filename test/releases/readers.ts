@@ -22,7 +22,7 @@ import { toSettlementDto } from '../../shared/settlement/settlement-dto.ts'
 import { NotedSchema, SuspenseSchema, toSuspenseDto } from '../../shared/suspense/suspense.ts'
 import { HeadSchema, SyncJobSchema } from '../../shared/sync/job-store.ts'
 import type { Item } from '../../shared/table/attributes.ts'
-import { ClientVerdictSchema } from '../../shared/verdict/client-verdict-store.ts'
+import { VerdictSchema } from '../../shared/verdict/verdict-store.ts'
 import { DeliveryAttemptSchema, DeliverySchema } from '../../shared/webhook/delivery/delivery.ts'
 import { toDeliveryDto } from '../../shared/webhook/delivery/delivery-dto.ts'
 import { EndpointSchema } from '../../shared/webhook/endpoint/endpoint.ts'
@@ -64,7 +64,7 @@ export const KINDS: readonly (readonly [key: RegExp, read?: Reader])[] = [
   [/^SYNC#head SYNC$/, by(HeadSchema)],
   // A finished job has no due time: no worker claims it.
   [/^SYNC#/, (item) => (item['dueAt'] === undefined ? 'done' : v.parse(SyncJobSchema, item))],
-  [/^VERDICT#/, (item) => v.parse(ClientVerdictSchema, item)],
+  [/^VERDICT#/, (item) => v.parse(VerdictSchema, item)],
   // Counters, which flows only add to; and pointers, of which flows read only the key.
   [/^(DESTINATION|PUSHES|QUOTA|RATE|REFERENCE)#|^ENDPOINTS#.* GONE#/],
 ]

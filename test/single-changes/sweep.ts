@@ -46,7 +46,7 @@ async function differencesIn(
   const parts = await gatewayParts(auditor, whole, dayNumber(auditor.now()))
   const gateway = await judgeNewest(parts)
   return {
-    differences: [...ledger.differences, ...gateway.findings.values()].flat(),
+    differences: [...ledger.differences, ...gateway.byPart.values()].flat(),
     isInconclusive: ledger.balanced === 'inconclusive',
   }
 }

@@ -10,7 +10,7 @@ import { heldMoney, recordSuspense } from '../../shared/suspense/record-suspense
 import { deliveryKey, windowKey } from '../../shared/table/keys.ts'
 import { exists, put, update } from '../../shared/table/step.ts'
 import { expiresAfter } from '../../shared/time.ts'
-import { recordFindings } from '../../shared/verdict/client-verdict-store.ts'
+import { recordDifferences } from '../../shared/verdict/verdict-store.ts'
 import type { Delivery } from '../../shared/webhook/delivery/delivery.ts'
 import { deliveryRow } from '../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../shared/webhook/endpoint/endpoint.ts'
@@ -65,7 +65,7 @@ export async function operatorWorld(deps: TestDeps) {
     providerMinor: minor(5_000),
   })
   await auditedNow(deps, settlement)
-  await recordFindings(
+  await recordDifferences(
     deps,
     stranger.clientId,
     new Map([['figures', [{ ...STANDING, id: stranger.clientId }]]]),

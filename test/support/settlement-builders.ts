@@ -15,7 +15,7 @@ import {
 import { HISTORY_STEPS } from '../../shared/stage-settings.ts'
 import { GATEWAY_OWNER } from '../../shared/table/schema.ts'
 import { addMs, DAY_MS, later, MINUTE_MS, TimestampSchema } from '../../shared/time.ts'
-import { readClientVerdict, recordFindings } from '../../shared/verdict/client-verdict-store.ts'
+import { readVerdict, recordDifferences } from '../../shared/verdict/verdict-store.ts'
 import { aSucceededPayment, type SucceededFields } from './paid-builders.ts'
 import { aClientId, aStoredClient } from './payment-builders.ts'
 import { type MemoryDeps, memoryDeps, type TestDeps } from './test-deps.ts'
@@ -102,7 +102,7 @@ type Known = Pick<Settlement, 'settlementId'>
 export async function auditedNow(deps: TestDeps, { settlementId }: Known) {
   const { clientId, createdAt } = await findAnySettlement(deps, settlementId)
   deps.clock.set(later(deps.now(), addMs(createdAt, MINUTE_MS)))
-  await recordFindings(deps, GATEWAY_OWNER, new Map(), { figuresAt: deps.now() })
+  await recordDifferences(deps, GATEWAY_OWNER, new Map(), { figuresAt: deps.now() })
   await auditClient(withoutSleep(deps), clientId)
 }
 
@@ -125,7 +125,7 @@ export async function runAudit(
 
 /** The differences that the last audits left standing. */
 export async function standingOf(deps: TestDeps, { clientId }: { readonly clientId: string }) {
-  return (await readClientVerdict(deps, clientId)).standing
+  return (await readVerdict(deps, clientId)).standing
 }
 
 export function withoutSleep(deps: TestDeps) {

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { gatewayParts } from '../../shared/audit/gateway-parts.ts'
 import { dueOn, historyParts, type Part } from '../../shared/audit/history.ts'
 import { judgeNewest } from '../../shared/audit/judge-parts.ts'
+import { auditEvent } from '../../shared/audit/judged/audit-events.ts'
 import { auditChain } from '../../shared/audit/judged/audit-figures.ts'
 import { paymentRules } from '../../shared/audit/judged/derive-payment.ts'
 import { bankOf, registeredBanks } from '../../shared/audit/judged/derive-settlement.ts'
-import { judgeEvent } from '../../shared/audit/judged/judge-events.ts'
 import { rowDifferences } from '../../shared/audit/rows/row-differences.ts'
 import type { ClientId } from '../../shared/ids.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
@@ -173,7 +173,7 @@ it.each([
   const at = addMs(payment.transitions.at(-1)?.at ?? payment.createdAt, 90 * DAY_MS + ms)
 
   const by = { clientId: client.clientId, now: at }
-  expect(judgeEvent(payment, { name: 'payment.succeeded', item: undefined }, by)).toHaveLength(
+  expect(auditEvent(payment, { name: 'payment.succeeded', item: undefined }, by)).toHaveLength(
     reported,
   )
 })
@@ -260,9 +260,9 @@ function partOf(state: unknown, count = 1) {
   return { key: 'suspense', day: undefined, judge: async () => ({ differences, state }) }
 }
 
-it('a part that was not read to its end has no findings, and the next call begins with it', async () => {
+it('a part that was not read to its end has no differences, and the next call begins with it', async () => {
   expect(await judgeNewest([partOf({ place: 'a' })])).toStrictEqual({
-    findings: new Map(),
+    byPart: new Map(),
     partial: differing,
     next: 'suspense',
   })

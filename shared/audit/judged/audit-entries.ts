@@ -20,12 +20,12 @@ import {
   tryToMake,
   unreadableRow,
 } from '../../verdict/difference.ts'
+import { auditAdjusted } from '../rows/audit-legs.ts'
 import { judgeEntries } from '../rows/judge-entries.ts'
-import { auditAdjusted } from '../rows/judge-legs.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import type { ClientBooks } from './client-books.ts'
-import { auditOwners } from './derive-payment.ts'
-import { judgeEventsOf, judgePayment } from './judge-payments.ts'
+import { judgeOwners } from './derive-payment.ts'
+import { auditPayment, judgeEventsOf } from './judge-payments.ts'
 
 type SourcesRead = Pick<ReturnType<typeof readingInto>, 'itemOf'> & {
   readonly entries: readonly Entry[]
@@ -107,7 +107,7 @@ async function judgeSources(
   )
   const now = deps.now()
   const [owners, ofEntries, events] = await Promise.all([
-    auditOwners(deps, payments),
+    judgeOwners(deps, payments),
     judgeEntries(deps, clientId, payments, { reads, known }),
     eventReads && judgeEventsOf(deps, clientId, payments, eventReads),
   ])
@@ -121,7 +121,7 @@ async function judgeSources(
       ),
       ...[...owners, ...ofEntries].flatMap(({ differences }) => differences),
       ...(events
-        ? rows.flatMap(({ payment, item }) => judgePayment(payment, item, { clientId, now }))
+        ? rows.flatMap(({ payment, item }) => auditPayment(payment, item, { clientId, now }))
         : []),
       ...(events?.judgedEvents ?? []).flatMap(({ differences }) => differences),
     ],

@@ -33,14 +33,14 @@ import {
   readableLedger,
   strayRows,
 } from './client-books.ts'
-import { auditOwners, estimateOf } from './derive-payment.ts'
+import { estimateOf, judgeOwners } from './derive-payment.ts'
 
 const LONGEST_LAG_MS = 100 * SECOND_MS
 
 /**
  * Derives the shards and the window of a client from its settlements, open payments and unsettled
- * entries (design section 4). Whatever is stamped later than a minute before the read of the shards
- * may be in them or not, so a client that is credited between the reads has an answer too.
+ * entries (design section 4). Changes since a minute before the read of the shards may be in them
+ * or not, so a client that is credited between the reads has an answer too.
  */
 export async function auditFigures(deps: JudgeDeps, books: ClientBooks, isAgain = true) {
   const { clientId, ledger, ledgerRows } = books
@@ -49,10 +49,10 @@ export async function auditFigures(deps: JudgeDeps, books: ClientBooks, isAgain 
   // Between the reads of the shards and of what they are made of, the indexes catch up.
   if (isAgain) await deps.sleep(deps.stage.indexLagMs ?? LONGEST_LAG_MS)
   const { window, shards } = ledger
-  const { sums, less, more, differences } = await sumUnsettled(deps, books, isAgain)
+  const { sums, under, over, differences } = await sumUnsettled(deps, books, isAgain)
   const creditedMinor = shards.reduce((sum, shard) => sum + shard.creditedMinor, 0)
   const { netMinor, ...windowSums } = sums
-  const [lowest, highest] = [netMinor - less, netMinor + more]
+  const [lowest, highest] = [netMinor - under, netMinor + over]
   const ofWindow = [
     ...chain,
     ...rowDifferences('window', clientId, { ...window, ...windowSums }, ledgerRows.get('window')),
@@ -111,11 +111,11 @@ async function sumUnsettled(deps: JudgeDeps, books: ClientBooks, isAgain: boolea
   const { open, differences } = await openPayments(deps, books, reads)
   const moved = new Map<PaymentId, Payment>()
   const movedIds = new Set<PaymentId>()
-  const range = { less: 0, more: 0 }
+  const range = { under: 0, over: 0 }
   /** The shards may lack this change. */
   const allow = (netMinor: number) => {
-    if (netMinor > 0) range.less += netMinor
-    else range.more -= netMinor
+    if (netMinor > 0) range.under += netMinor
+    else range.over -= netMinor
   }
   const { read, itemOf } = readingInto(differences)
   for await (const { entries } of entryPages(deps, { ...books.unsettled, read })) {
@@ -155,7 +155,7 @@ async function openPayments(deps: StoreDeps, books: ClientBooks, reads: Reads) {
       else if (payment.openAt !== undefined) open.set(payment.paymentId, payment)
     }
   }
-  const owners = await auditOwners(deps, [...open.values()])
+  const owners = await judgeOwners(deps, [...open.values()])
   return { open, differences: [...differences, ...owners.flatMap((one) => one.differences)] }
 }
 

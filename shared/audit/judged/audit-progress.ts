@@ -4,8 +4,8 @@ import { headRow } from '../../sync/head-store.ts'
 import { HeadSchema } from '../../sync/job-store.ts'
 import { syncJobKey, verdictKey } from '../../table/keys.ts'
 import { addMs, DAY_MS, dayNumber, MINUTE_MS, type Timestamp } from '../../time.ts'
-import { ClientVerdictSchema } from '../../verdict/client-verdict-store.ts'
 import { brokenRules, unreadableRow } from '../../verdict/difference.ts'
+import { VerdictSchema } from '../../verdict/verdict-store.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 
 /*
@@ -23,7 +23,7 @@ const LIFE = 'between the birth of its client and now'
 export async function auditVerdict(deps: StoreDeps, owner: string, bornAt: Timestamp | undefined) {
   const item = await deps.table.get(verdictKey(owner))
   if (item === undefined) return []
-  const verdict = ifValid(ClientVerdictSchema, item)
+  const verdict = ifValid(VerdictSchema, item)
   if (verdict === undefined) return unreadableRow('verdict', owner)
   const { version = 0, figuresAt, historyDay, progress } = verdict
   const now = deps.now()

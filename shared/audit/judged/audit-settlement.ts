@@ -29,18 +29,18 @@ import {
 import { derivedSettlement } from './derive-settlement.ts'
 
 /** The sums of whole blocks, and the last entry in these blocks. */
-export const RecountSchema = v.object({
+export const SumStateSchema = v.object({
   sums: EntrySumsSchema,
   position: v.optional(PositionSchema),
 })
-type Recount = v.InferOutput<typeof RecountSchema>
+type SumState = v.InferOutput<typeof SumStateSchema>
 
 /** Derives a settlement from its entries, its client and its audit records. */
 export async function auditSettlement(
   deps: JudgeDeps,
   books: ClientBooks,
   { settlement, item }: StoredSettlement,
-  { sums }: Pick<Recount, 'sums'>,
+  { sums }: Pick<SumState, 'sums'>,
 ) {
   const { settlementId: id, createdAt } = settlement
   const trail = await readTrail(deps, id, books.clientId)
@@ -55,10 +55,10 @@ export async function auditSettlement(
   ]
 }
 
-type RecountOptions = {
-  readonly from?: Recount | undefined
+type SettlementExtent = {
+  readonly from?: SumState | undefined
   readonly isOver?: () => boolean
-  /** Of a closed settlement the days of its payments compare their entries, and the digest all. */
+  /** False for a closed settlement: its payments are judged with their days. By default true. */
   readonly withPayments?: boolean
 }
 
@@ -70,13 +70,13 @@ export async function judgeSettlement(
   deps: JudgeDeps,
   books: ClientBooks,
   stored: StoredSettlement,
-  { from, isOver, withPayments }: RecountOptions = {},
+  { from, isOver, withPayments }: SettlementExtent = {},
 ) {
   const { settlementId: id } = stored.settlement
-  const recount = await recountSettlement(deps, books, stored, from, isOver, withPayments)
-  if (!recount.isWhole) {
-    const { sums, position } = recount
-    return { differences: recount.differences, state: { sums, position } }
+  const summed = await sumAndAuditEntries(deps, books, stored, from, isOver, withPayments)
+  if (!summed.isWhole) {
+    const { sums, position } = summed
+    return { differences: summed.differences, state: { sums, position } }
   }
   // A closed window has no new entries; only the settlement itself may be paid or re-credited now.
   const differences = await confirmedDifferences(deps, async (isAgain) => {
@@ -85,12 +85,12 @@ export async function judgeSettlement(
     // A missing or unreadable settlement is a difference of the figures.
     return row
       ? [
-          ...(await auditSettlement(deps, now, row, recount)),
+          ...(await auditSettlement(deps, now, row, summed)),
           ...(await auditWitnesses(deps, row.settlement)),
         ]
       : []
   })
-  return { differences: [...recount.differences, ...differences] }
+  return { differences: [...summed.differences, ...differences] }
 }
 
 /** The rows that a settlement's payout and re-credit have written. */
@@ -116,15 +116,15 @@ async function auditWitnesses(deps: JudgeDeps, settlement: Settlement) {
 }
 
 /**
- * Sums the same blocks again, and compares each entry with its source. `isOver` ends the recount
+ * Sums the same blocks again, and compares each entry with its source. `isOver` ends the run
  * after a page; another run continues after the last whole block. Old sources are read eventually,
  * and a page with a difference is judged again.
  */
-async function recountSettlement(
+async function sumAndAuditEntries(
   deps: JudgeDeps,
   books: ClientBooks,
   { settlement }: StoredSettlement,
-  from: Recount = { sums: emptySums(settlement.settlementId) },
+  from: SumState = { sums: emptySums(settlement.settlementId) },
   isOver = () => false,
   withPayments = true,
 ) {
@@ -146,12 +146,12 @@ async function recountSettlement(
     return entries
   }
   const window = { clientId, span, read, reads: isOld ? ('eventual' as const) : undefined }
-  const start = { ...from, carried: [] }
-  const { carried, ...sum } = await sumPages(deps, window, start, isOver, auditPage)
+  const start = { ...from, remaining: [] }
+  const { remaining, ...sum } = await sumPages(deps, window, start, isOver, auditPage)
   return {
     ...sum,
     differences: [...unreadable, ...differences],
-    ...(sum.isWhole && { sums: addBlock(sum.sums, carried, span.start) }),
+    ...(sum.isWhole && { sums: addBlock(sum.sums, remaining, span.start) }),
   }
 }
 

@@ -25,8 +25,8 @@ import {
   unreadableRow,
   withClient,
 } from '../../verdict/difference.ts'
+import { auditHeld } from '../rows/audit-legs.ts'
 import { auditMoved } from '../rows/audit-moved.ts'
-import { auditHeld } from '../rows/judge-legs.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { type DaySpan, readHouse } from './audit-journal.ts'
 import { compareWithNotes, type Note, notedIn } from './audit-registers.ts'
@@ -109,7 +109,7 @@ export async function auditNotes(deps: StoreDeps, notes: readonly Note[]) {
   const judged = await mapInChunks(notes, SIDE_BY_SIDE, async (note) => {
     const { id } = note
     const { item, stored } = byId.get(id) ?? {}
-    if (!item || !stored) return judgeUnread(deps, { id, stored, notes: [note], entries: [] })
+    if (!item || !stored) return auditUnread(deps, { id, stored, notes: [note], entries: [] })
     // Its lists may not have it.
     const row = suspenseRow({ ...item, dueAt: ifValid(TimestampSchema, stored['dueAt']) })
     return [
@@ -144,7 +144,7 @@ async function judgeById(
   })
   return mapInChunks(noted, SIDE_BY_SIDE, async (row) => {
     const { id, item, stored = {}, entries, notes } = row
-    if (item === undefined) return { id, differences: await judgeUnread(deps, row) }
+    if (item === undefined) return { id, differences: await auditUnread(deps, row) }
     const own = [
       ...(await auditItem(deps, { item, stored }, entries)),
       ...(await auditShownMoney(deps, item)),
@@ -168,7 +168,7 @@ function ownerIn(witnesses: readonly { readonly clientId?: string | undefined }[
   return witnesses.find(({ clientId }) => clientId !== undefined)?.clientId
 }
 
-async function judgeUnread(
+async function auditUnread(
   deps: StoreDeps,
   {
     id,

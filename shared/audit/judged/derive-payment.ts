@@ -35,6 +35,7 @@ export function derivedPayment(payment: Payment, clientId: ClientId): Payment {
   const isInvoiced = isPaid && finalFee?.invoiced === true
   const isFinalFee = isByRow && !isInvoiced && isPossibleFee(estimate, payment.providerFeeMinor)
   const { providerFeeMinor } = isFinalFee ? payment : estimate
+  const statusWithoutRow = isPaid && postedAt !== undefined ? 'assumed' : 'estimated'
   const [first, end] = payment.transitions
   const lastStatus = { status, at: paidAt ?? end?.at ?? payment.createdAt }
   return {
@@ -45,8 +46,7 @@ export function derivedPayment(payment: Payment, clientId: ClientId): Payment {
     providerFeeMinor,
     markupMinor: estimate.markupMinor,
     netMinor: netOf(notionalMinor, providerFeeMinor, estimate.markupMinor),
-    feeStatus:
-      isInvoiced || isByRow ? 'actual' : isPaid && postedAt !== undefined ? 'assumed' : 'estimated',
+    feeStatus: isInvoiced || isByRow ? 'actual' : statusWithoutRow,
     finalFee:
       isInvoiced && finalFee
         ? { ...finalFee, status: 'actual', feeMinor: estimate.providerFeeMinor }
@@ -128,7 +128,7 @@ export function paymentRules(payment: Payment, now: Timestamp) {
   const { paymentId: id, status, transitions, capture } = payment
   const isDue = status === 'pending'
   return brokenRules('payment', id, [
-    ...attemptRules(payment, now),
+    ...providerAttemptRules(payment, now),
     ['ended_by', isDue || transitions.length > 1, 'a source', undefined],
     ['due_at', !isDue || payment.dueAt !== undefined, 'a time', undefined],
     ['capture', status !== 'succeeded' || capture !== undefined, 'a capture', undefined],
@@ -142,7 +142,7 @@ export function paymentRules(payment: Payment, now: Timestamp) {
  * Attempts begin one after another. The last one shows the payment, in the same process, unless the
  * customer paid before that: only such a payment has no expiry.
  */
-function attemptRules({ providerAttempts, createdAt, expiresAt }: Payment, now: Timestamp) {
+function providerAttemptRules({ providerAttempts, createdAt, expiresAt }: Payment, now: Timestamp) {
   const isShownByLast = expiresAt !== undefined
   return providerAttempts.map(({ startedAt }, at) => {
     const isLast = isShownByLast && at === providerAttempts.length - 1
@@ -206,7 +206,7 @@ function timesOf(payment: Payment, now: Timestamp) {
  * A payment's id is derived from its client and its key's digest. A difference names the client
  * that the id belongs to, if one client fits.
  */
-export async function auditOwners(deps: StoreDeps, payments: readonly Payment[]) {
+export async function judgeOwners(deps: StoreDeps, payments: readonly Payment[]) {
   const foreignPayments = payments.filter(isForeign)
   const clientIds: ClientId[] = []
   if (foreignPayments.length > 0)

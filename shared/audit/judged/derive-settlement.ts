@@ -28,7 +28,7 @@ export function derivedSettlement(
     createdAt: later(createdAt, addMs(idTime, -5 * MINUTE_MS)),
     ...sums,
     bank: bankOf(settlement, registeredBanks(clientRecords)),
-    ...stateIn(records),
+    ...recordedState(records),
   }
 }
 
@@ -44,7 +44,7 @@ const Said = v.partial(
 )
 
 /** What operators have done with the settlement. */
-export function stateIn(records: readonly AuditRecord[]): Partial<Settlement> {
+export function recordedState(records: readonly AuditRecord[]): Partial<Settlement> {
   const by = (action: string) => records.find((record) => record.action === action)
   const saidBy = (record: AuditRecord | undefined) => saidAs(Said, record?.after)
   const [paid, failed] = [by('mark-settlement-paid'), by('mark-settlement-failed')]

@@ -59,17 +59,17 @@ export async function judgeDeliveries(
     deliveryIdFor(event.eventId, endpointId),
   )
   const items = await deps.table.getMany(ids.map(deliveryKey), reads)
-  const ofAttempts = await judgeAttempts(deps, items, reads)
+  const ofAttempts = await auditAttempts(deps, items, reads)
   return announced.map((one, at) => ({
     id: one.subject.id,
     differences: [
-      ...judgeDelivery(one, items[at], now),
+      ...auditDelivery(one, items[at], now),
       ...ofAttempts.filter(({ id }) => id === ids[at]),
     ],
   }))
 }
 
-function judgeDelivery(
+function auditDelivery(
   { subject: { kind, id: subjectId }, event, endpoint }: Announced,
   item: Item | undefined,
   now: Timestamp,
@@ -96,7 +96,7 @@ const JUDGED_ATTEMPTS = 8
  * The newest stored attempts of deliveries. A first attempt that succeeded has no row, so few
  * deliveries have any. A lost one is no difference: no repair could make it again.
  */
-async function judgeAttempts(deps: StoreDeps, items: readonly (Item | undefined)[], reads: Reads) {
+async function auditAttempts(deps: StoreDeps, items: readonly (Item | undefined)[], reads: Reads) {
   const deliveries = items.flatMap((item) => tryToMake(() => ifValid(DeliverySchema, item)) ?? [])
   const counted = deliveries.flatMap(({ deliveryId, createdAt, attempts, success }) => {
     const length = Math.max(0, Math.min(JUDGED_ATTEMPTS, attempts - (success ? 1 : 0)))

@@ -27,10 +27,10 @@ import {
 } from '../../verdict/difference.ts'
 import { judgeEntries } from '../rows/judge-entries.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
+import { auditEvent, auditStrayEvents, eventNamesOf } from './audit-events.ts'
 import { OLD_MS } from './client-books.ts'
-import { auditOwners, derivedPayment, paymentRules } from './derive-payment.ts'
+import { derivedPayment, judgeOwners, paymentRules } from './derive-payment.ts'
 import { judgeDeliveries } from './judge-deliveries.ts'
-import { auditStrayEvents, eventNamesOf, judgeEvent } from './judge-events.ts'
 import { type Judged, judgeShown } from './judge-shown.ts'
 
 /**
@@ -50,7 +50,7 @@ export async function judgePayments(
     judgeEventsOf(deps, clientId, payments, reads),
     judgeEntries(deps, clientId, payments, { reads }),
     judgePointers(deps, payments, reads),
-    auditOwners(deps, payments),
+    judgeOwners(deps, payments),
     judgeShown(deps, payments, reads),
   ])
   const ofPayments = events.map(({ payment: { paymentId }, item }) => {
@@ -65,7 +65,7 @@ export async function judgePayments(
     differences:
       payment && item
         ? [
-            ...judgePayment(payment, item, { clientId, now }),
+            ...auditPayment(payment, item, { clientId, now }),
             ...(byPayment.get(payment.paymentId) ?? []).flatMap((one) => one.differences),
           ]
         : unreadableRow('payment', idOf(key.pk)),
@@ -76,7 +76,7 @@ function paymentIdIn({ pk }: Key) {
   return v.parse(PaymentIdSchema, idOf(pk))
 }
 
-export function judgePayment(
+export function auditPayment(
   payment: Payment,
   item: Item,
   { clientId, now }: { readonly clientId: ClientId; readonly now: Timestamp },
@@ -108,7 +108,7 @@ export async function judgeEventsOf(
   const events = named.map((event, at) => ({ ...event, item: items[at] }))
   const judgedEvents = events.map(({ payment, ...event }) => ({
     id: payment.paymentId,
-    differences: judgeEvent(payment, event, { clientId, now }),
+    differences: auditEvent(payment, event, { clientId, now }),
   }))
   return { events, judgedEvents }
 }

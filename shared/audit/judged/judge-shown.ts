@@ -11,9 +11,9 @@ import { notedKey, paymentKey, suspenseKey } from '../../table/keys.ts'
 import type { Reads } from '../../table/table.ts'
 import { addMs } from '../../time.ts'
 import { compare, type Difference, onlyIf } from '../../verdict/difference.ts'
-import { UNSEEN_MS } from './judge-events.ts'
+import { UNSEEN_MS } from './audit-events.ts'
 
-/** `id`: of a payment or a settlement. */
+/** What `judge` functions answer by id. `audit` functions answer differences alone. */
 export type Judged = { readonly id: string; readonly differences: readonly Difference[] }
 
 /** A payment shows its dispute and its held money as their items in suspense say them. */
@@ -30,8 +30,8 @@ export async function judgeShown(deps: TableDeps, payments: readonly Payment[], 
     return {
       id,
       differences: [
-        ...differing('dispute', id, disputed && shownDispute(disputed), dispute),
-        ...differing('held', id, heldNow, held),
+        ...shownDifference('dispute', id, disputed && shownDispute(disputed), dispute),
+        ...shownDifference('held', id, heldNow, held),
       ],
     }
   })
@@ -54,7 +54,7 @@ async function itemsShown(deps: TableDeps, payments: readonly Payment[], reads: 
   return new Map(items)
 }
 
-function differing(name: 'dispute' | 'held', id: string, derived: unknown, shown: unknown) {
+function shownDifference(name: 'dispute' | 'held', id: string, derived: unknown, shown: unknown) {
   const difference = compare(`payment.${name}`, id, 'as suspense says', 'different')
   return onlyIf(!isDeepStrictEqual(derived, shown), difference)
 }

@@ -9,7 +9,7 @@ import type { Item } from '../../table/attributes.ts'
 import { entryKey, journalPk } from '../../table/keys.ts'
 import type { Reads } from '../../table/table.ts'
 import { compare, tryToMake } from '../../verdict/difference.ts'
-import { auditSums } from './judge-legs.ts'
+import { auditSums } from './audit-legs.ts'
 import { rowDifferences } from './row-differences.ts'
 
 /** Items of the journal by their sort keys. */

@@ -5,7 +5,7 @@ import { type Item, toItem } from '../../table/attributes.ts'
 import { inflateText } from '../../table/deflated-text.ts'
 import type { Key } from '../../table/keys.ts'
 import { textOf } from '../../table/text-of.ts'
-import { compare, digestOf, missingRow, toValue, unknownName } from '../../verdict/difference.ts'
+import { compare, missingRow, shownDigest, toValue, unknownName } from '../../verdict/difference.ts'
 
 /**
  * Texts of which a difference shows the digest, so that an acceptance covers no other text. A short
@@ -25,7 +25,7 @@ export function rowDifferences(
 ) {
   if (stored === undefined) return missingRow(kind, id)
   const [expected, found] = [flattened(derived), flattened(stored)]
-  return differing(expected, found).flatMap((name) => {
+  return namesThatDiffer(expected, found).flatMap((name) => {
     if (!(name in expected || isKnownName(name))) return [unknownName(kind, name)]
     const isNumber = [expected[name], found[name]].some((value) => typeof value === 'number')
     const absent = isNumber ? 0 : undefined
@@ -33,7 +33,7 @@ export function rowDifferences(
     const isShown = one !== other && !CONFIDENTIAL.includes(name)
     const what = `${kind}.${name}`
     if (isShown) return compare(what, id, one, other)
-    return compare(what, id, 'as derived', digestOf(textOf(found[name] ?? null)))
+    return compare(what, id, 'as derived', shownDigest(textOf(found[name] ?? null)))
   })
 }
 
@@ -79,7 +79,7 @@ function flattened(stored: object): Item {
     : { ...others, details }
 }
 
-function differing(one: Item, other: Item) {
+function namesThatDiffer(one: Item, other: Item) {
   const names = [...new Set([...Object.keys(one), ...Object.keys(other)])]
   return names.filter((name) => !isDeepStrictEqual(one[name], other[name])).toSorted()
 }

@@ -59,7 +59,7 @@ async function rowsOf(deps: NewsDeps, reference: string): Promise<readonly Provi
 }
 
 /** `no_money`: the push ended without money that this payment could be credited with. */
-type Verdict = 'no_money' | 'undecided' | OvertakenCreate
+type RowVerdict = 'no_money' | 'undecided' | OvertakenCreate
 
 /**
  * The provider's own news decides about a row that may stand for money, and is applied as usual.
@@ -94,7 +94,7 @@ async function verdictOn(deps: NewsDeps, creating: CreatingPayment, row: Provide
 function verdictWithoutMoney(
   { status }: ProviderTransaction,
   { requestStatus }: ProviderNews,
-): Verdict {
+): RowVerdict {
   const isClosed =
     requestStatus === 'failed' || requestStatus === 'expired' || requestStatus === 'cancelled'
   return status !== 'success' && isClosed ? 'no_money' : 'undecided'

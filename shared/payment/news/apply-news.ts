@@ -16,7 +16,7 @@ import {
 } from './ask-for-news.ts'
 import { closePayment } from './close-payment.ts'
 import { type Decision, decideOnNews } from './decide-on-news.ts'
-import { creditCreatingPayment, requireNotGivenBack, succeedPayment } from './succeed-payment.ts'
+import { creditCondition, creditCreatingPayment, succeedPayment } from './succeed-payment.ts'
 
 export type ApplyOutcome =
   /**
@@ -74,7 +74,7 @@ export async function applyNews(
       'creating' in decision ||
       (decision.do === 'succeed' &&
         !(source === 'callback' && isFirstCallback(decision, deps.now())))
-    const held = mayBeGivenBack ? await requireNotGivenBack(deps, decision.capture) : {}
+    const held = mayBeGivenBack ? await creditCondition(deps, decision.capture) : {}
     if (held === undefined) return { kind: 'applied', payment: stored, held: true }
     const outcome =
       'creating' in decision

@@ -51,7 +51,7 @@ export async function closePayment(
     }
     const { outcome, payment: closedPayment } = await commitTransition(deps, plan, undefined, at)
     if (outcome.applied) {
-      await shown?.tell()
+      await shown?.report()
       if (toHold) await reportSuspense(deps, toHold)
       return shown ? { ...closedPayment, held: shown.held } : closedPayment
     }

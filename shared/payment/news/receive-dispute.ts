@@ -51,7 +51,7 @@ export async function receiveDispute(
     const planned = await planCase(deps, { news, stored, payment, isAnnounced })
     const outcome = await deps.table.transact<string>(planned.steps, planned.freshUntil)
     if (outcome.applied) {
-      await planned.tell()
+      await planned.report()
       return 'applied'
     }
     // Each state has one event: the dispute was in this state before.
@@ -85,7 +85,7 @@ async function planCase(deps: NewsDeps, { news, stored, payment, isAnnounced }: 
   const now = deps.now()
   const item = stored ? changedCase(stored, news) : disputeCase(news, payment, now)
   const steps = stored
-    ? { suspense: changeCase(stored, item, toldAt(item, now)) }
+    ? { suspense: changeCase(stored, item, disputeAlertAt(item, now)) }
     : putSuspense(item)
   // Merchants see disputes of what they were credited with.
   const providerPaymentId = item.providerPaymentId ?? news.providerPaymentId
@@ -95,7 +95,7 @@ async function planCase(deps: NewsDeps, { news, stored, payment, isAnnounced }: 
     credited && said && !isAnnounced
       ? await announcementOfDispute(deps, credited, said, now)
       : undefined
-  const tell = async () => {
+  const report = async () => {
     if (announcement) await sendAnnouncement(deps, announcement)
     // An answered dispute waits for its end.
     if (!stored || item.state !== 'under_review') await reportSuspense(deps, item)
@@ -107,7 +107,7 @@ async function planCase(deps: NewsDeps, { news, stored, payment, isAnnounced }: 
       ...announcement?.steps,
     },
     freshUntil: announcement?.freshUntil,
-    tell,
+    report,
   }
 }
 
@@ -115,7 +115,7 @@ async function planCase(deps: NewsDeps, { news, stored, payment, isAnnounced }: 
  * A little later than now, so that its writer publishes the alert before due work does. An answered
  * dispute has none, but the alert of a new one may wait still.
  */
-function toldAt(item: Suspense, now: Timestamp) {
+function disputeAlertAt(item: Suspense, now: Timestamp) {
   const isYoung = item.status === 'open' && now < addMs(item.createdAt, HOUR_MS)
   if (item.state === 'under_review' && !isYoung) return nextAlertAt(item, now)
   return addMs(now, MINUTE_MS)

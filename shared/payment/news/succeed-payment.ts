@@ -52,10 +52,10 @@ export async function isUnheld(deps: TableDeps, capture: Capture) {
 }
 
 /**
- * Undefined if the money was held while its payment was lost, and was given back. Otherwise the
- * credit's condition, that money which is held is not given back meanwhile.
+ * The condition of a credit: held money is not given back meanwhile. Undefined if the money was
+ * held while its payment was lost, and was given back.
  */
-export async function requireNotGivenBack(
+export async function creditCondition(
   deps: TableDeps,
   { providerPaymentId: id }: Capture,
 ): Promise<Steps<string> | undefined> {
@@ -64,7 +64,7 @@ export async function requireNotGivenBack(
   return { held: requireOpen(id) }
 }
 
-/** Else the item takes a row that does not name its payment. After a crash the posting ends it. */
+/** An open item would take a row without its payment's name. After a crash the posting ends it. */
 async function endHeld(deps: NewsDeps, { providerPaymentId }: Capture, held: Steps<string>) {
   const item = held['held'] && (await findSuspense(deps, providerPaymentId))
   if (item) await endAsCredited(deps, item)

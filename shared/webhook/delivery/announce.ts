@@ -24,8 +24,8 @@ export type AnnounceDeps = ReadDeps & {
 
 export type Announcement = Awaited<ReturnType<typeof announce>>
 
-/** What is announced: `data` is the event's, whose type is the beginning of its name. */
-export type News = Pick<Event, 'name' | 'subject' | 'clientId' | 'firedAt'> & {
+/** What an event announces. Its type is the beginning of its name. */
+export type Fact = Pick<Event, 'name' | 'subject' | 'clientId' | 'firedAt'> & {
   readonly data: object
 }
 
@@ -37,7 +37,7 @@ export type News = Pick<Event, 'name' | 'subject' | 'clientId' | 'firedAt'> & {
  */
 export async function announce(
   deps: AnnounceDeps,
-  { name, subject, clientId, data, firedAt }: News,
+  { name, subject, clientId, data, firedAt }: Fact,
 ) {
   const type = typeOfEvent(name)
   const eventId = eventIdFor(subject, name)

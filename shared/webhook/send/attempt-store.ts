@@ -31,7 +31,7 @@ export async function claimAttempt(deps: TableDeps, delivery: Delivery, claim: C
   return isOurs ? v.parse(DeliverySchema, outcome.item) : undefined
 }
 
-/** After a skipped round only the attempt's time differs. */
+/** A round after a skipped round has the same attempt number, at another time. */
 function isUnclaimed({ attempts, nextAttemptAt }: Delivery) {
   return all(
     equals('attempts', attempts),
@@ -40,7 +40,7 @@ function isUnclaimed({ attempts, nextAttemptAt }: Delivery) {
   )
 }
 
-/** False when its attempt was claimed or made meanwhile. */
+/** False when the delivery's attempt was claimed or made meanwhile. */
 export async function skipDelivery(deps: StoreDeps, delivery: Delivery): Promise<boolean> {
   const set = { status: 'skipped', ttl: expiresAfter(deps.now(), RETENTION.deliveryMs) }
   const changes = { set, remove: [...SCHEDULE_FIELDS, UNLISTED] as const }
@@ -53,7 +53,7 @@ export type StateAfterAttempt =
   | { readonly status: 'scheduled'; readonly nextAttemptAt: Timestamp }
   | { readonly status: 'abandoned'; readonly alertDueAt: Timestamp }
 
-/** False when the claim has expired, so that the attempt counts as lost. */
+/** False when another worker has recorded the attempt as lost after the claim expired. */
 export async function storeAttemptResult(
   deps: TableDeps,
   delivery: Delivery,
@@ -83,7 +83,7 @@ export function attemptRow(attempt: DeliveryAttempt) {
   return { ...attempt, ...retentionFrom(attempt) }
 }
 
-/** One write ends such a delivery. The SDK's retry of a lost answer is refused. */
+/** One write ends the delivery. If the SDK repeats the write, the table refuses the repeat. */
 async function storeFirstSuccess(deps: TableDeps, delivery: Delivery, attempt: DeliveryAttempt) {
   const { number } = attempt
   const set = {
@@ -108,22 +108,27 @@ function hasSameClaim({ claimToken }: Delivery, { number }: DeliveryAttempt) {
 }
 
 function changesAfter(delivery: Delivery, attempt: DeliveryAttempt, state: StateAfterAttempt) {
-  if (state.status === 'scheduled') {
-    const lostBefore = attempt.error === 'unknown' || undefined
-    const set = { ...scheduleFields(delivery, state.nextAttemptAt), lostBefore }
-    const keptLoss = lostBefore ? [] : (['lostBefore'] as const)
-    return { set, remove: [UNLISTED, 'resends', ...keptLoss] as const }
-  }
+  const { status } = state
   const retention = retentionFrom(attempt)
-  // The list of succeeded deliveries reads all deliveries of their endpoint.
-  if (state.status === 'succeeded') {
-    const set = { [UNLISTED]: state.status, ...retention }
-    return { set, remove: [...SCHEDULE_FIELDS, 'status'] as const }
+  switch (status) {
+    case 'scheduled': {
+      const lostBefore = attempt.error === 'unknown' || undefined
+      const set = { ...scheduleFields(delivery, state.nextAttemptAt), lostBefore }
+      const endedLoss = lostBefore ? [] : (['lostBefore'] as const)
+      return { set, remove: [UNLISTED, 'resends', ...endedLoss] as const }
+    }
+    // The list of succeeded deliveries reads all deliveries of their endpoint.
+    case 'succeeded':
+      return {
+        set: { [UNLISTED]: status, ...retention },
+        remove: [...SCHEDULE_FIELDS, 'status'] as const,
+      }
+    case 'skipped':
+      return { set: { status, ...retention }, remove: [...SCHEDULE_FIELDS, UNLISTED] as const }
+    case 'abandoned': {
+      const alert = dueWork('alert', delivery.deliveryId, state.alertDueAt)
+      const remove = [UNLISTED, 'nextAttemptAt', 'resends'] as const
+      return { set: { status, ...retention, ...alert }, remove }
+    }
   }
-  const endFields = { status: state.status, ...retention }
-  if (state.status !== 'abandoned')
-    return { set: endFields, remove: [...SCHEDULE_FIELDS, UNLISTED] as const }
-  const alert = dueWork('alert', delivery.deliveryId, state.alertDueAt)
-  const remove = [UNLISTED, 'nextAttemptAt', 'resends'] as const
-  return { set: { ...endFields, ...alert }, remove }
 }

@@ -70,7 +70,7 @@ export async function deliverWebhook(deps: DeliverDeps, message: DeliveryMessage
   assertInvariant(delivery.nextAttemptAt !== undefined, 'a scheduled delivery has a next attempt')
   const waitMs = msBetween(deps.now(), delivery.nextAttemptAt)
   if (waitMs > 0) return requeueDelivery(deps, delivery, lane, hopSeconds(waitMs))
-  if (!endpoint?.enabled) return endSkipped(deps, delivery)
+  if (!endpoint?.enabled) return skipWithoutEndpoint(deps, delivery)
   if (lane === 'slow' && message.slow !== true) return requeueDelivery(deps, delivery, lane, 0)
   return attemptDelivery(deps, delivery, endpoint, beganMs)
 }
@@ -122,7 +122,7 @@ async function handleClaimedDelivery(
     dropMessage(deps, nextAttemptOf(delivery), 'claim_lost')
 }
 
-/** Takes several hops if SQS cannot hold the message for the remaining delay. */
+/** Sends the message again. If SQS cannot hold it for the whole wait, it takes several hops. */
 async function requeueDelivery(
   deps: DeliverDeps,
   delivery: Delivery,
@@ -141,7 +141,7 @@ function nextAttemptOf({ deliveryId, attempts }: Delivery): DroppedMessage {
   return { deliveryId, attempt: attempts + 1 }
 }
 
-async function endSkipped(deps: DeliverDeps, delivery: Delivery) {
+async function skipWithoutEndpoint(deps: DeliverDeps, delivery: Delivery) {
   if (!(await skipDelivery(deps, delivery)))
     return dropMessage(deps, nextAttemptOf(delivery), 'claimed')
   deps.log.warn('delivery.skipped', {

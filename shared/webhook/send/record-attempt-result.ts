@@ -105,13 +105,9 @@ export async function noteAnswer(
   endpoint: Endpoint,
   attempt: DeliveryAttempt,
 ): Promise<Lane> {
-  const hasHeldWorker = attempt.durationMs >= HELD_MS
   // An attempt without an answer that fails at once says nothing about the endpoint's speed.
-  const lane = hasHeldWorker
-    ? 'slow'
-    : attempt.httpStatus === undefined
-      ? laneOf(endpoint)
-      : 'normal'
+  const laneIfFast = attempt.httpStatus === undefined ? laneOf(endpoint) : 'normal'
+  const lane = attempt.durationMs >= HELD_MS ? 'slow' : laneIfFast
   if (lane === laneOf(endpoint)) return lane
   const ids = { endpoint_id: endpoint.endpointId, client_id: endpoint.clientId }
   try {

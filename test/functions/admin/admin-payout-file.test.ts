@@ -7,7 +7,7 @@ import type { ClientId } from '../../../shared/ids.ts'
 import { approve } from '../../../shared/operator/approve.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { batchKey, clientKey } from '../../../shared/table/keys.ts'
-import { recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
+import { recordDifferences } from '../../../shared/verdict/verdict-store.ts'
 import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
@@ -283,5 +283,5 @@ function disable(deps: MemoryDeps, clientId: ClientId) {
 
 async function recordDifference(deps: MemoryDeps, clientId: ClientId) {
   const difference = { what: 'window', id: 'window', expected: 1, found: 2 }
-  await recordFindings(deps, clientId, new Map([['kept', [difference]]]), undefined)
+  await recordDifferences(deps, clientId, new Map([['kept', [difference]]]), undefined)
 }

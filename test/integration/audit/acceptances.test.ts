@@ -26,8 +26,8 @@ import {
   acceptedSubject,
   unacceptedDifferences,
 } from '../../../shared/verdict/acceptances.ts'
-import { recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import type { Difference } from '../../../shared/verdict/difference.ts'
+import { recordDifferences } from '../../../shared/verdict/verdict-store.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import {
@@ -175,7 +175,7 @@ describe('an acceptance', () => {
     await auditWholeGateway(deps)
     const difference = { what: 'batch', id: '7', expected: 'present', found: 'missing' }
     const found = new Map([['register', [difference]]])
-    await recordFindings(deps, 'gateway', found, { figuresAt: deps.now() })
+    await recordDifferences(deps, 'gateway', found, { figuresAt: deps.now() })
     deps.clock.advance(5)
     await withApproval(deps, () => acceptDifference(deps, { ...ACCEPTED, difference }))
     await expectHouseBalanced(deps)

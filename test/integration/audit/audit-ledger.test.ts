@@ -9,8 +9,8 @@ import { deflateText, inflateText } from '../../../shared/table/deflated-text.ts
 import { deliveryKey, endpointKey, paymentKey, windowKey } from '../../../shared/table/keys.ts'
 import { type Step, update } from '../../../shared/table/step.ts'
 import { DAY_MS, dayNumber, msBetween } from '../../../shared/time.ts'
-import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
 import { auditAnswer, mayBePaid } from '../../../shared/verdict/difference.ts'
+import { readVerdict } from '../../../shared/verdict/verdict-store.ts'
 import {
   findDelivery,
   insertDelivery,
@@ -115,7 +115,7 @@ it('a long audit takes several runs, each of which continues after the previous 
   const nextMessage = { queue: 'audits', message: { body } }
   expect(runs).toBeGreaterThan(2)
   expect(deps.sent.slice(sent)).toMatchObject(Array.from({ length: runs - 1 }, () => nextMessage))
-  expect(await readClientVerdict(deps, client.clientId)).toMatchObject({
+  expect(await readVerdict(deps, client.clientId)).toMatchObject({
     figuresAt: began,
     historyDay: dayNumber(deps.now()),
     standing: [],

@@ -21,7 +21,7 @@ import {
 } from '../../../shared/table/keys.ts'
 import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import { DAY_MS, dayNumber, MINUTE_MS, SECOND_MS } from '../../../shared/time.ts'
-import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
+import { readVerdict } from '../../../shared/verdict/verdict-store.ts'
 import { fileOf } from '../../support/batch-builders.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
@@ -246,7 +246,7 @@ it('a night in several runs keeps and tells what each run found, and is fresh af
   await putRaw(deps, { ...strayKey, type: 'topup' })
   await halvedSuspense(deps, client)
   const beganAt = deps.now()
-  const verdict = () => readClientVerdict(deps, GATEWAY_OWNER)
+  const verdict = () => readVerdict(deps, GATEWAY_OWNER)
 
   const fresh: unknown[] = []
   await runAudit(deps, async (auditId) => {
@@ -269,7 +269,7 @@ it('a night in several runs keeps and tells what each run found, and is fresh af
 it('an audit on demand reads newest first, and a call with from goes on', async () => {
   const deps = memoryDeps()
   await auditGateway(deps)
-  const { figuresAt } = await readClientVerdict(deps, GATEWAY_OWNER)
+  const { figuresAt } = await readVerdict(deps, GATEWAY_OWNER)
   deps.clock.advance(90 * (DAY_MS / SECOND_MS))
   /** Each look at the clock costs 50 seconds. */
   const slow = () => {
@@ -290,5 +290,5 @@ it('an audit on demand reads newest first, and a call with from goes on', async 
   expect(blocks.length).toBeGreaterThan(2)
   expect(blocks).toStrictEqual(blocks.toSorted().toReversed())
   // No single call has read all parts.
-  expect(await readClientVerdict(deps, GATEWAY_OWNER)).toMatchObject({ figuresAt })
+  expect(await readVerdict(deps, GATEWAY_OWNER)).toMatchObject({ figuresAt })
 })

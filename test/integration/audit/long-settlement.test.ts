@@ -12,7 +12,7 @@ import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import { recordedSettlements } from '../../../shared/settlement/settlement-store.ts'
 import { entryKey, type Key, settlementKey, verdictKey } from '../../../shared/table/keys.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../shared/time.ts'
-import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
+import { readVerdict } from '../../../shared/verdict/verdict-store.ts'
 import {
   aSettledClient,
   fail,
@@ -45,7 +45,7 @@ async function aLongSettlement(block = 3, pages = 1) {
   const pass = (passDeps: TestDeps = deps, firstId?: string) =>
     runAudit(deps, (auditId = firstId) => auditClient(passDeps, clientId, auditId))
   const tamper = async (key: Key, fields: object) => alter(deps, key, fields)
-  const verdict = () => readClientVerdict(deps, clientId)
+  const verdict = () => readVerdict(deps, clientId)
   return { deps, client, settlement, settlementId, firstKey, fourthKey, pass, tamper, verdict }
 }
 

@@ -8,13 +8,13 @@ import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { paymentKey, verdictKey, windowKey } from '../../../shared/table/keys.ts'
 import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import { dayNumber } from '../../../shared/time.ts'
-import {
-  addFindings,
-  putNewVerdict,
-  readClientVerdict,
-  recordFindings,
-} from '../../../shared/verdict/client-verdict-store.ts'
 import type { Difference } from '../../../shared/verdict/difference.ts'
+import {
+  addDifferences,
+  putNewVerdict,
+  readVerdict,
+  recordDifferences,
+} from '../../../shared/verdict/verdict-store.ts'
 import { OPERATOR } from '../../support/operator-actions.ts'
 import {
   aDayLater,
@@ -35,7 +35,7 @@ async function noteDifferences(
   part: string,
   differences: readonly Difference[],
 ) {
-  return (await recordFindings(deps, clientId, new Map([[part, differences]]))).open
+  return (await recordDifferences(deps, clientId, new Map([[part, differences]]))).unaccepted
 }
 
 it('a new verdict replaces no other verdict', async ({ deps, client }) => {
@@ -58,7 +58,7 @@ describe('the differences that audits have found', () => {
       noteDifferences(deps, client, 'figures', [standing]),
     )
 
-    await addFindings(raced, clientId, new Map([['figures', [added]]]))
+    await addDifferences(raced, clientId, new Map([['figures', [added]]]))
 
     expect(await standingOf(deps, { clientId })).toMatchObject([standing, added])
   })
@@ -142,7 +142,7 @@ describe('the differences that audits have found', () => {
     aDayLater(deps)
     await auditClient(deps, client.clientId)
 
-    const { standing, historyDay } = await readClientVerdict(deps, client.clientId)
+    const { standing, historyDay } = await readVerdict(deps, client.clientId)
     expect(standing.map(({ what }) => what)).toContain('payment.markup_minor')
     expect(historyDay).toBeLessThan(99_999)
   })
@@ -209,7 +209,7 @@ describe('a verdict row that is unreadable', () => {
     await auditClient(deps, clientId)
 
     const unreadable = { what: 'verdict', id: clientId, found: 'unreadable' }
-    const verdict = await readClientVerdict(deps, clientId)
+    const verdict = await readVerdict(deps, clientId)
     expect(named).toMatchObject([unreadable])
     expect(verdict).toMatchObject({ version: 2, standing: [unreadable] })
     expect(verdict.historyDay).toBeDefined()
@@ -223,7 +223,7 @@ describe('a verdict row that is unreadable', () => {
     const { differences } = await auditWholeGateway(withoutSleep(deps))
 
     expect(differences).toMatchObject([{ what: 'verdict', id: GATEWAY_OWNER }])
-    expect(await readClientVerdict(deps, GATEWAY_OWNER)).toMatchObject({
+    expect(await readVerdict(deps, GATEWAY_OWNER)).toMatchObject({
       figuresAt: deps.now(),
       restoredAt,
     })
@@ -243,11 +243,11 @@ describe('a verdict row that is unreadable', () => {
     })
     aDayLater(deps)
 
-    await expect(auditGateway(broken)).rejects.toThrow('the findings of 1 clients')
+    await expect(auditGateway(broken)).rejects.toThrow('the differences of 1 clients')
 
-    const verdicts = clients.map(({ clientId }) => readClientVerdict(deps, clientId))
+    const verdicts = clients.map(({ clientId }) => readVerdict(deps, clientId))
     const standing = (await Promise.all(verdicts)).map((verdict) => verdict.standing.length)
     expect(standing).toStrictEqual([1, 0, 1])
-    expect((await readClientVerdict(deps, GATEWAY_OWNER)).figuresAt).toBe(deps.now())
+    expect((await readVerdict(deps, GATEWAY_OWNER)).figuresAt).toBe(deps.now())
   })
 })

@@ -14,7 +14,7 @@ import { claimForBatch, findAnySettlement } from '../../../shared/settlement/set
 import { auditHeadKey, auditRecordPk, batchKey, settlementKey } from '../../../shared/table/keys.ts'
 import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import { DAY_MS } from '../../../shared/time.ts'
-import { addFindings } from '../../../shared/verdict/client-verdict-store.ts'
+import { addDifferences } from '../../../shared/verdict/verdict-store.ts'
 import {
   answerLine,
   askForFile,
@@ -231,7 +231,7 @@ it.each<[string, (deps: TestDeps, settlement: Settlement) => Promise<unknown>]>(
     'has a client with a difference',
     (deps, { clientId: id }) => {
       const difference = { what: 'window.paid_out_minor', id, expected: 1, found: 2 }
-      return addFindings(deps, id, new Map([['figures', [difference]]]))
+      return addDifferences(deps, id, new Map([['figures', [difference]]]))
     },
   ],
 ])('a batch that a crash left open is finished without a settlement that %s', async (_, act) => {

@@ -13,8 +13,8 @@ export async function moveWindow(
 ) {
   const moved = { ...(await findAnySettlement(deps, settlementId)), ...window }
   const span = { start: moved.sweptFrom, end: moved.sweptUntil }
-  const start = { sums: emptySums(settlementId), carried: [] }
-  const { sums, carried } = await sumPages(deps, { ...moved, span }, start)
-  const row = settlementRow({ ...moved, ...addBlock(sums, carried, span.start) })
+  const start = { sums: emptySums(settlementId), remaining: [] }
+  const { sums, remaining } = await sumPages(deps, { ...moved, span }, start)
+  const row = settlementRow({ ...moved, ...addBlock(sums, remaining, span.start) })
   await deps.table.write(put(settlementKey(settlementId), { ...row }, exists))
 }

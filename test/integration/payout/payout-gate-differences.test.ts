@@ -4,7 +4,7 @@ import { handler as updateClient } from '../../../functions/admin/update-client.
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { settlementKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
-import { recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
+import { recordDifferences } from '../../../shared/verdict/verdict-store.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { alter, putRaw, rawItem } from '../../support/tampering.ts'
@@ -37,7 +37,7 @@ describe('the payout gate and differences', () => {
   }) => {
     const { clientId } = client
     const overtaken = beforeCommit(deps, () =>
-      recordFindings(deps, clientId, new Map(), { figuresAt: deps.now() }),
+      recordDifferences(deps, clientId, new Map(), { figuresAt: deps.now() }),
     )
     deps.clock.advance(1)
     const { deps: recorded, calls } = recordTable(overtaken)

@@ -3,7 +3,7 @@ import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { countFindings } from '../../../shared/payout/count-findings.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
-import { finding, movedMoney } from '../../../shared/suspense/record-suspense.ts'
+import { finding, findingOfMovedMoney } from '../../../shared/suspense/record-suspense.ts'
 import { noteSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { houseEntryKey, notedKey, suspenseKey, verdictKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, dayNumber, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
@@ -182,7 +182,7 @@ it('each page of the register is counted before the next page is read', async ()
   for (let at = 0; at < MOVEMENTS; at++) {
     const refunded = { paymentId: crypto.randomUUID(), clientId: client.clientId }
     const row = { ...aRefund(made, 1_000), transactionId: `txn-${at}` }
-    await made.table.write(noteSuspense(movedMoney(refunded, row, row.amountMinor, now)))
+    await made.table.write(noteSuspense(findingOfMovedMoney(refunded, row, row.amountMinor, now)))
   }
   for (const subject of ['first', 'txn-999999'])
     await made.table.write(noteSuspense(finding({ subject, cause: 'fee_changed', payment, now })))

@@ -12,7 +12,7 @@ import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { announcementOfSettlement } from '../../../shared/settlement/announce-settlement.ts'
 import { triggerSettlement } from '../../../shared/settlement/settle-client.ts'
-import { dropSum, keptSum } from '../../../shared/settlement/settlement-store.ts'
+import { dropProgress, keptProgress } from '../../../shared/settlement/settlement-store.ts'
 import { journalPk, windowKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
@@ -156,7 +156,7 @@ describe('a window with too many entries for one run', () => {
     async ({ deps, client }) => {
       const small = inSteps(deps)
       await settle(small, client)
-      const kept = keptSum(await readWindow(deps, client.clientId))
+      const kept = keptProgress(await readWindow(deps, client.clientId))
       const { settlementId } = v.parse(v.object({ settlementId: SettlementIdSchema }), kept)
       const other = (await aSettledClient(deps)).settlement
       const lost = { ...other, settlementId, clientId: client.clientId }
@@ -176,10 +176,10 @@ describe('a window with too many entries for one run', () => {
     await settle(inSteps(deps), client)
     const read = await window()
     await settle(inSteps(deps), client)
-    const kept = keptSum(await window())
-    await dropSum(deps, client.clientId, read)
+    const kept = keptProgress(await window())
+    await dropProgress(deps, client.clientId, read)
 
-    expect(keptSum(await window())).toStrictEqual(kept)
+    expect(keptProgress(await window())).toStrictEqual(kept)
     expect(kept).toBeDefined()
   })
 

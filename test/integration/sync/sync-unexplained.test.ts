@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
 import { paymentIdForKey } from '../../../shared/ids.ts'
-import { bookedRow, takeOverRow } from '../../../shared/journal/house-store.ts'
+import { bookingsOf, takeOverRow } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { houseRowOf } from '../../../shared/posting/house-journal.ts'
@@ -209,13 +209,13 @@ describe('sync: rows that are not rupiah', () => {
     await sync(row)
     deps.clock.advance(600)
     showAnew(row, { status: 'reversed' })
-    const { unmatched } = await bookedRow(deps, houseRowOf(row))
+    const { unmatched } = await bookingsOf(deps, houseRowOf(row))
     const taken = unmatched && takeOverRow(unmatched, { postedAt: deps.now(), clientId })
     const takeOver = () => deps.table.transact<string>({ ...taken })
 
     await syncProviderTransactions(beforeCommit(deps, takeOver))
 
-    expect(await bookedRow(deps, houseRowOf(row))).toMatchObject({ correction: {}, reversal: {} })
+    expect(await bookingsOf(deps, houseRowOf(row))).toMatchObject({ correction: {}, reversal: {} })
     const subject = `${row.transactionId}#reversal`
     expect(await findingAbout(deps, subject, 'reversed_upstream')).toBeDefined()
   })

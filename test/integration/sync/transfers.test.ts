@@ -6,7 +6,7 @@
 import * as v from 'valibot'
 import { describe, expect } from 'vitest'
 import { derivedUuid } from '../../../shared/ids.ts'
-import { bookedRow } from '../../../shared/journal/house-store.ts'
+import { bookingsOf } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { settlementEntries } from '../../../shared/settlement/statement/settlement-entries.ts'
@@ -89,7 +89,7 @@ describe('a row out that names a payment', () => {
       await sync(row)
       await sync()
 
-      const booked = await bookedRow(deps, {
+      const booked = await bookingsOf(deps, {
         transactionId: row.transactionId,
         rowAt: row.updatedAt,
       })

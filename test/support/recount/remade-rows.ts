@@ -40,7 +40,7 @@ import { HeadSchema } from '../../../shared/sync/job-store.ts'
 import { type Item } from '../../../shared/table/attributes.ts'
 import * as keys from '../../../shared/table/keys.ts'
 import { TimestampSchema } from '../../../shared/time.ts'
-import { ClientVerdictSchema } from '../../../shared/verdict/client-verdict-store.ts'
+import { VerdictSchema } from '../../../shared/verdict/verdict-store.ts'
 import { DeliveryAttemptSchema, DeliverySchema } from '../../../shared/webhook/delivery/delivery.ts'
 import { deliveryRow, keyOfDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { SealedEndpointSchema } from '../../../shared/webhook/endpoint/endpoint.ts'
@@ -120,7 +120,7 @@ const KINDS: Readonly<Record<string, Remake>> = {
     (suspense, item) => suspenseRow({ ...suspense, dueAt: v.parse(Due, item).dueAt }),
   ),
   noted: kind(NotedSchema, keys.notedKey),
-  verdict: kind(ClientVerdictSchema, ownKey),
+  verdict: kind(VerdictSchema, ownKey),
   audit_record: (item) => {
     const record = v.parse(AuditRecordSchema, item)
     const id = item.sk.slice(item.sk.indexOf('#') + 1)

@@ -24,10 +24,10 @@ export function auditSums(payment: Payment, entries: readonly Entry[]) {
   const sums = Object.fromEntries(
     SIDES.map((side) => [side, own.reduce((sum, entry) => sum + entry[side], 0)]),
   )
-  return differing('payment.sums', payment.paymentId, expected, sums)
+  return compareSides('payment.sums', payment.paymentId, expected, sums)
 }
 
-function differing(what: string, id: string, expected: Sums, found: Sums) {
+function compareSides(what: string, id: string, expected: Sums, found: Sums) {
   return SIDES.flatMap((side) =>
     compare(`${what}.${attributeName(side)}`, id, expected[side] ?? 0, found[side] ?? 0),
   )
@@ -86,7 +86,7 @@ export function auditAdjusted(entry: Entry, netMinor: number | undefined = entry
     recredit: {},
   }
   const legs = expected[entry.type]
-  return legs === undefined ? [] : differing('entry', entry.entryId, legs, entry)
+  return legs === undefined ? [] : compareSides('entry', entry.entryId, legs, entry)
 }
 
 /** `entries`: every entry of the house about money in suspense. */
@@ -108,7 +108,7 @@ export function auditHeld(item: Suspense, entries: readonly HouseEntry[]) {
 /** `booked`: every entry of the house with the same transaction. */
 export function auditHouseLegs(entry: HouseEntry, booked: readonly HouseEntry[]) {
   const { transactionId, type } = entry
-  return differing('house_entry', `${transactionId}#${type}`, houseLegs(entry, booked), entry)
+  return compareSides('house_entry', `${transactionId}#${type}`, houseLegs(entry, booked), entry)
 }
 
 const TAKEN_OVER = ['unmatched', 'topup', 'withdrawal']

@@ -14,27 +14,27 @@ import type { Item } from '../../table/attributes.ts'
 import { eventKey } from '../../table/keys.ts'
 import type { Timestamp } from '../../time.ts'
 import { compare, tryToMake } from '../../verdict/difference.ts'
+import { compareEvent, STRAY_EVENT } from './audit-events.ts'
 import { type ClientBooks } from './client-books.ts'
 import { judgeDeliveries } from './judge-deliveries.ts'
-import { compareEvent, STRAY_EVENT } from './judge-events.ts'
 
 /**
  * Derives the events that a settlement's record and its end wrote, with their deliveries, and
  * compares them with what is stored.
  */
-export async function judgeSettlementEvents(
+export async function auditSettlementEvents(
   deps: StoreDeps,
   books: RecordedBooks,
   id: SettlementId,
 ) {
   // A missing settlement is a difference of the figures.
   const [settlement] = await findSettlements(deps, [id])
-  return settlement ? judgeEventsOf(deps, books, settlement) : []
+  return settlement ? auditStoredEvents(deps, books, settlement) : []
 }
 
 type RecordedBooks = Pick<ClientBooks, 'clientId' | 'clientRecords'>
 
-export async function judgeEventsOf(
+export async function auditStoredEvents(
   deps: StoreDeps,
   { clientId, clientRecords }: RecordedBooks,
   settlement: Settlement,
@@ -56,7 +56,9 @@ export async function judgeEventsOf(
   )
   return [
     ...straysIn(settlement, stored),
-    ...told.flatMap((event) => judgeEvent(settlement, event, { isRecounted, now: deps.now() })),
+    ...told.flatMap((event) =>
+      auditSettlementEvent(settlement, event, { isRecounted, now: deps.now() }),
+    ),
     ...deliveries.flatMap(({ differences }) => differences),
   ]
 }
@@ -66,7 +68,7 @@ const RepairRecord = v.object({
 })
 
 /** An end that a restore has lost, and that its event still shows. No payout may forget it. */
-export async function judgeStrayEvents(deps: StoreDeps, id: SettlementId) {
+export async function auditStraysOf(deps: StoreDeps, id: SettlementId) {
   const stored = await storedEvents(deps, id)
   const [settlement] = await findSettlements(deps, [id])
   return settlement ? straysIn(settlement, stored) : []
@@ -96,7 +98,7 @@ function namesOf(settlement: Settlement) {
   return [...new Set(['settlement.recorded' as const, settlementEventOf(settlement)])]
 }
 
-function judgeEvent(
+function auditSettlementEvent(
   settlement: Settlement,
   { name, item }: Named,
   { isRecounted, now }: { readonly isRecounted: boolean; readonly now: Timestamp },

@@ -49,7 +49,7 @@ import { rowDifferences, ttlOf } from '../rows/row-differences.ts'
 import { estimateOf } from './derive-payment.ts'
 
 /** Derives the event that its payment's transaction wrote, and compares it with what is stored. */
-export function judgeEvent(
+export function auditEvent(
   payment: Payment,
   { name, item }: { readonly name: string; readonly item: Item | undefined },
   { clientId, now }: { readonly clientId: ClientId; readonly now: Timestamp },

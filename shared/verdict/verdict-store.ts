@@ -25,7 +25,7 @@ import {
 const MAX_VERSION = 2 ** 50
 
 /** The result of the audits of a client or of the gateway, and the progress of an audit. */
-export const ClientVerdictSchema = v.object({
+export const VerdictSchema = v.object({
   /** Absent before the first audit of the gateway. */
   version: v.optional(v.pipe(v.number(), v.maxValue(MAX_VERSION))),
   /** When the audit began that judged all figures last. */
@@ -37,12 +37,12 @@ export const ClientVerdictSchema = v.object({
     v.array(v.object({ ...DifferenceSchema.entries, part: v.string(), since: TimestampSchema })),
     [],
   ),
-  /** Of the share of a day: the last part that is judged, and how far the next part is judged. */
+  /** Of a day's share of the history: `done` is the last judged part, `part` the next part. */
   progress: v.optional(
     v.object({
       day: v.number(),
       done: v.string(),
-      /** The next part. An audit on demand may have another next part than the daily audit. */
+      /** An audit on demand may have another next part than the daily audit. */
       part: v.optional(v.string()),
       state: v.optional(v.unknown()),
       found: v.optional(v.array(DifferenceSchema), []),
@@ -60,20 +60,20 @@ export const ClientVerdictSchema = v.object({
   owesSince: v.optional(TimestampSchema),
   owesToldAt: v.optional(TimestampSchema),
 })
-export type ClientVerdict = v.InferOutput<typeof ClientVerdictSchema>
+export type Verdict = v.InferOutput<typeof VerdictSchema>
 
 /**
  * Empty before the first audit of the gateway, and when a row is lost or unreadable: the next audit
  * writes it anew.
  */
-export async function readClientVerdict(deps: TableDeps, owner: string): Promise<ClientVerdict> {
+export async function readVerdict(deps: TableDeps, owner: string): Promise<Verdict> {
   return verdictIn(await deps.table.get(verdictKey(owner)))
 }
 
 /** The payout gate needs the time of a restore also when the rest of the row is unreadable. */
-function verdictIn(item: Item = {}): ClientVerdict {
+function verdictIn(item: Item = {}): Verdict {
   const restoredAt = ifValid(TimestampSchema, item['restoredAt'])
-  return ifValid(ClientVerdictSchema, item) ?? { ...v.parse(ClientVerdictSchema, {}), restoredAt }
+  return ifValid(VerdictSchema, item) ?? { ...v.parse(VerdictSchema, {}), restoredAt }
 }
 
 /** A new client has no history, so its audit is up to date. */
@@ -82,7 +82,7 @@ export function putNewVerdict(clientId: ClientId, createdAt: Timestamp): Step {
   return put(verdictKey(clientId), verdict, isNew)
 }
 
-export function requireSameClientVerdict(clientId: ClientId, { version }: ClientVerdict): Step {
+export function requireSameVerdict(clientId: ClientId, { version }: Verdict): Step {
   return guard(verdictKey(clientId), unchanged('version', version))
 }
 
@@ -100,70 +100,66 @@ export function askForAudit(
   return queues.send('audits', { body, delaySeconds, group: clientId ?? GATEWAY_OWNER })
 }
 
-type Standing = ClientVerdict['standing'][number]
+type Standing = Verdict['standing'][number]
 
 /** Differences by the part of the books in which they were found. */
 export type ByPart = ReadonlyMap<string, readonly Difference[]>
 
 const TRIES = 5
 
-type Changed = Partial<Omit<ClientVerdict, 'version' | 'standing'>>
+type Changed = Partial<Omit<Verdict, 'version' | 'standing'>>
 
-/** Adds to what stands. The audit of these parts ends it. */
-export async function addFindings(deps: StoreDeps, owner: string, found: ByPart) {
-  return recordFindings(deps, owner, ({ standing }) => {
-    const findings = [...found].map(([part, added]) => {
+/** Adds to the standing differences of these parts, until an audit judges the parts again. */
+export async function addDifferences(deps: StoreDeps, owner: string, found: ByPart) {
+  return recordDifferences(deps, owner, ({ standing }) => {
+    const withKnown = [...found].map(([part, added]) => {
       const known = standing.filter((one) => one.part === part)
       return [part, [...known, ...added].map(withoutClient)] as const
     })
-    return new Map(findings)
+    return new Map(withKnown)
   })
 }
 
 /**
  * Answers the standing differences that are not accepted, and those among them that are new. Throws
- * when the verdict kept changing. What another audit has found since `readFrom` stands. `findings`:
+ * when the verdict kept changing. What another audit has found since `readFrom` stands. `byPart`
  * may depend on the verdict that this write replaces.
  */
-export async function recordFindings(
+export async function recordDifferences(
   deps: StoreDeps,
   owner: string,
-  findings: ByPart | ((before: ClientVerdict) => ByPart),
+  byPart: ByPart | ((before: Verdict) => ByPart),
   changed: Changed = {},
   readFrom = END_OF_TIME,
 ) {
   for (let tried = 0; tried < TRIES; tried++) {
     const item = await deps.table.get(verdictKey(owner))
     const before = verdictIn(item)
-    const found = typeof findings === 'function' ? findings(before) : findings
+    const found = typeof byPart === 'function' ? byPart(before) : byPart
     const standing = standingAfter(before, found, deps.now(), readFrom)
-    const open = await unacceptedDifferences(deps, owner, standing)
-    const dropped = new Set(open).difference(new Set(mostImportant(open)))
+    const unaccepted = await unacceptedDifferences(deps, owner, standing)
+    const dropped = new Set(unaccepted).difference(new Set(mostImportant(unaccepted)))
     const isKept = (one: Standing) => !dropped.has(one)
     const after = { ...before, standing: standing.filter(isKept), ...changed }
-    const isNews = (one: Standing) => !before.standing.some((known) => isIdentical(known, one))
-    const kept = open.filter(isKept)
+    const isAdded = (one: Standing) => !before.standing.some((known) => isIdentical(known, one))
+    const kept = unaccepted.filter(isKept)
     // An unchanged verdict is not written, because a payout may depend on its version.
-    if (isDeepStrictEqual(after, before)) return { open: kept, news: [] }
+    if (isDeepStrictEqual(after, before)) return { unaccepted: kept, added: [] }
     const step = put(
       verdictKey(owner),
       { ...after, version: Math.max(before.version ?? 0, 0) + 1 },
       unchanged('version', item?.['version']),
     )
-    if ((await deps.table.write(step)).applied) return { open: kept, news: kept.filter(isNews) }
+    if ((await deps.table.write(step)).applied)
+      return { unaccepted: kept, added: kept.filter(isAdded) }
   }
   throw new Error('the verdict of a client kept changing')
 }
 
 /** Differences of the judged parts that are gone no longer stand. */
-function standingAfter(
-  { standing }: ClientVerdict,
-  findings: ByPart,
-  now: Timestamp,
-  readFrom: Timestamp,
-) {
-  const kept = standing.filter(({ part, since }) => !findings.has(part) || since > readFrom)
-  const added = [...findings].flatMap(([part, differences]) =>
+function standingAfter({ standing }: Verdict, byPart: ByPart, now: Timestamp, readFrom: Timestamp) {
+  const kept = standing.filter(({ part, since }) => !byPart.has(part) || since > readFrom)
+  const added = [...byPart].flatMap(([part, differences]) =>
     withSince(differences, standing, now).map((difference) => ({ ...difference, part })),
   )
   return distinct([...kept, ...added])
@@ -173,11 +169,11 @@ function standingAfter(
 const MAX_KEPT = 100
 
 /** Each part keeps one difference, because only parts with differences are judged daily. */
-function mostImportant(open: readonly Standing[]) {
-  const firsts = [...Map.groupBy(open, ({ part }) => part).values()].flatMap(
+function mostImportant(unaccepted: readonly Standing[]) {
+  const firsts = [...Map.groupBy(unaccepted, ({ part }) => part).values()].flatMap(
     ([first]) => first ?? [],
   )
-  return [...new Set([...firsts, ...open])].slice(0, MAX_KEPT)
+  return [...new Set([...firsts, ...unaccepted])].slice(0, MAX_KEPT)
 }
 
 /**
@@ -187,9 +183,9 @@ function mostImportant(open: readonly Standing[]) {
 export async function alertDifferences(
   deps: Pick<Deps, 'alerts' | 'log'>,
   subject: string,
-  { open, news }: Awaited<ReturnType<typeof recordFindings>>,
+  { unaccepted, added }: Awaited<ReturnType<typeof recordDifferences>>,
 ): Promise<void> {
-  const standing = open.filter((one) => !isUnknownName(one) || news.includes(one))
+  const standing = unaccepted.filter((one) => !isUnknownName(one) || added.includes(one))
   const [first] = standing
   if (first === undefined) return
   deps.log.error('audit.imbalance', { client_id: subject, differences: standing.length })
@@ -214,7 +210,7 @@ export async function requireUnaccepted(
   const difference = ifValid(DifferenceSchema, { expected: null, found: null, ...payload })
   if (action !== 'accept-difference' || difference === undefined) return
   const owner = String(payload['client_id'] ?? GATEWAY_OWNER)
-  const { standing } = await readClientVerdict(deps, owner)
+  const { standing } = await readVerdict(deps, owner)
   const named = standing.filter((one) => isSame(one, difference))
   if (named.length === 0 || (await unacceptedDifferences(deps, owner, named)).length > 0) return
   throw refused(
