@@ -180,6 +180,19 @@ describe('the provider’s quota', () => {
     },
   )
 
+  it('is paused for one operation alone: a check passes twenty clients whose expiries wait', async () => {
+    const { deps, runWorker } = await aFlood(0)
+    for (let at = 0; at < 20; at++)
+      await unpaidPayments(deps, await aStoredClient(deps), 1)
+    await unpaidPayments(deps, await aStoredClient(deps), 1, DANA)
+    deps.clock.advance(1_000)
+    deps.provider.script('pauseMs', (operation) => (operation === 'cancelRequest' ? 60_000 : 0))
+
+    await runWorker()
+
+    expect([deps.provider.countOf('getRequest'), cancelledIds(deps)]).toStrictEqual([1, []])
+  })
+
   it.each([
     ['late and calls are short: the other checks are left to the expiry', 60, 300, [1, 11], 0],
     ['late and calls are plenty', 600, 300, [100, 100], 0],
