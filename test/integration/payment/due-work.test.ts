@@ -6,13 +6,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { checkDueWork } from '../../../shared/due-work/check-due-work.ts'
-import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
-import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { pausesKey, paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
+import { aFinding } from '../../support/money-rows.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { interceptTable } from '../../support/test-deps.ts'
 import { storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
@@ -21,11 +19,7 @@ import { aFlood, cancelledIds, DANA, LIFE_S, unpaidPayments, WORKERS, workOn } f
 async function oneOfEachKind() {
   const { deps } = await aFlood(1)
   await storedDelivery(deps, await storedEndpoint(deps))
-  const capture = { providerPaymentId: 'py-held', capturedMinor: minor(1_000) }
-  await writeSuspense(
-    deps,
-    heldMoney({ capture, cause: 'unknown_reference', payment: undefined, now: deps.now() }),
-  )
+  await aFinding(deps)
   deps.clock.advance(300)
   return deps
 }

@@ -13,9 +13,10 @@ import { toPaymentDto } from '../../../shared/payment/payment-dto.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { bookSuspense, bookSuspenseRefund } from '../../../shared/posting/house-journal.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
-import { finding, heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
+import { finding, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
+import { someHeldMoney } from '../../support/money-rows.ts'
 import { eventsOf, loseAnswer, OVO_REQUEST, payFirst } from '../../support/payment-builders.ts'
 import { changeRow } from '../../support/tampering.ts'
 import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
@@ -168,8 +169,8 @@ it('money is never taken for held while another item has its id', async ({
   scene,
   payment,
 }) => {
-  const capture = { providerPaymentId: scene.pay(90_000), capturedMinor: minor(90_000) }
-  const item = heldMoney({ cause: 'wrong_amount', capture, payment, now: deps.now() })
+  const about = { cause: 'wrong_amount', payment } as const
+  const item = someHeldMoney(deps, scene.pay(90_000), 90_000, about)
   await recordSuspense(deps, { ...item, kind: 'case', cause: 'dispute' })
 
   const message = 'an item that is not money has the id of money'

@@ -5,16 +5,16 @@ import {
   type OperatorResolution,
   resolveSuspense,
 } from '../../../shared/posting/resolve-suspense.ts'
-import { heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
+import { recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import type { Suspense } from '../../../shared/suspense/suspense.ts'
+import { someHeldMoney } from '../../support/money-rows.ts'
 import { aClientId } from '../../support/payment-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { paymentTest } from './payment-test.ts'
 
 export function heldMoneyItem(deps: TestDeps) {
-  const capture = { providerPaymentId: `py-${crypto.randomUUID()}`, capturedMinor: minor(5_000) }
-  return heldMoney({ capture, cause: 'unknown_reference', payment: undefined, now: deps.now() })
+  return someHeldMoney(deps, `py-${crypto.randomUUID()}`, 5_000)
 }
 
 /** Money in suspense. Its provider row has settled, and its house entry is written. */
