@@ -40,7 +40,6 @@ export async function payoutFigures(
   }
 }
 
-/** By the account, however old its registration is. */
 async function newBankOf(deps: TableDeps, { clientId, bank }: Settlement) {
   if (!bank?.isChange) return undefined
   const account = accountOf(bank)
