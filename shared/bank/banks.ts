@@ -1,4 +1,3 @@
-/** A bank that a payout may go to. */
 export type BankFacts = {
   /** How the gateway names the bank. */
   readonly code: string

@@ -153,7 +153,6 @@ function toBooksDto({ from, to }: BookPeriod, checked: CheckedBook) {
   }
 }
 
-/** Proves nothing, because the provider names no settlement time. */
 async function askForBalance({ provider, now }: BooksDeps) {
   const answer = await provider.getBalance()
   if (answer.kind !== 'found')

@@ -164,9 +164,9 @@ async function openTransactions(deps: TableDeps, items: readonly Item[]) {
  * after a later form was booked. The own row of a payment moves nothing before it settles.
  */
 async function isMissing(deps: TableDeps, transaction: ProviderTransaction) {
-  const { type, status, transactionId, createdAt, updatedAt } = transaction
+  const { type, status, transactionId, createdAt: rowAt } = transaction
   if (type === 'payment' || status !== 'success' || !isInRupiah(transaction)) return false
   if (await findMovementFinding(deps, transaction)) return false
-  const booked = await bookingsOf(deps, { transactionId, rowAt: createdAt ?? updatedAt })
+  const booked = await bookingsOf(deps, { transactionId, rowAt })
   return Object.keys(booked).length === 0
 }

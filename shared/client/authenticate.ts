@@ -73,9 +73,7 @@ export function invalidCredentials() {
 
 const ReadKeySchema = v.pick(ApiKeySchema, ['clientId', 'expiresAt', 'permissions', 'revokedAt'])
 
-const READ_FIELDS = [
-  ...new Set([...v.keyof(ReadKeySchema).options, ...v.keyof(CallerSchema).options]),
-]
+const READ_FIELDS = [...v.keyof(ReadKeySchema).options, ...v.keyof(CallerSchema).options]
 
 /**
  * Key and client by one consistent read, or cached. Undefined unless both belong together and may

@@ -79,8 +79,8 @@ function addPoints(
   if (!lastCounter) return update(key, { set: { second, points, ttl }, remove: ['before'] }, known)
   const isSameSecond = equals('second', lastCounter.second)
   const secondsAhead = lastCounter.second - second
-  // Clocks differ, so a writer joins the second of a writer that is a little ahead.
-  if (secondsAhead >= 0 && secondsAhead <= 2) {
+  // Clocks differ by ten seconds at most: a writer joins the second of a writer that is ahead.
+  if (secondsAhead >= 0 && secondsAhead <= 10) {
     const isWithin = most === undefined ? isSameSecond : all(isSameSecond, below('points', most))
     return update(key, { add: { points }, set: { ttl } }, isWithin)
   }

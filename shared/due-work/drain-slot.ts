@@ -5,12 +5,10 @@ import { type CheckedWork, type DueItem, type DueSlot, findDuePage, isInPart } f
 
 type ReadItem = DueItem & { readonly item: Item }
 
-/** `skip`: no check this time. `wait`: the quota lacks calls now. */
-export type Decision = 'check' | 'skip' | 'wait'
+/** `skip`: no check this time. `wait`: the quota lacks calls now. `pause`: a call is paused. */
+export type Decision = 'check' | 'skip' | 'wait' | 'pause'
 
-/**
- * The decision for each item of a batch, in its order. `retryAt`: when more items may be checked.
- */
+/** The decision for each item of a batch, in its order. `retryAt`: when more may be checked. */
 export type Admission = {
   readonly decisions: readonly Decision[]
   readonly retryAt: Timestamp | undefined
@@ -45,6 +43,7 @@ type Run = {
   cursor: Item | undefined
   isAtEnd: boolean
   hasSkippedItems: boolean
+  retryAt: Timestamp | undefined
   done: number
   failed: number
 }
@@ -62,25 +61,22 @@ export async function drainSlot(deps: Deps, kind: DueKind, share: DueSlot) {
     cursor: undefined,
     isAtEnd: false,
     hasSkippedItems: false,
+    retryAt: undefined,
     done: 0,
     failed: 0,
   }
   while (deps.monotonicMs() < run.end) {
     const batch = await nextBatch(deps, kind, share, run)
-    if (batch.length === 0) break
-    const items = batch.map(({ item }) => item)
-    const { decisions = [], retryAt } = (await kind.admit?.(deps, items)) ?? {}
-    const decided = batch.map((due, at) => ({ due, decision: decisions[at] ?? ('check' as const) }))
-    const admitted = decided.filter(({ decision }) => decision !== 'wait')
-    run.waiting.putBack(decided.flatMap(({ due, decision }) => (decision === 'wait' ? [due] : [])))
-    await Promise.all(admitted.map((item) => checkItem(deps, kind, item, run)))
-    if (retryAt === undefined || admitted.length > 0) continue
+    if (await handleBatch(deps, kind, batch, run)) continue
+    const isDone = batch.length === 0 && !run.hasSkippedItems
+    if (isDone || run.retryAt === undefined) break
     // All workers retry at the same time. A random delay keeps them from always retrying in the
     // same order.
     const waitMs =
-      Math.max(1, msBetween(deps.now(), retryAt)) + Math.floor(deps.random() * SECOND_MS)
+      Math.max(1, msBetween(deps.now(), run.retryAt)) + Math.floor(deps.random() * SECOND_MS)
     if (deps.monotonicMs() + waitMs >= run.end) break
     await deps.sleep(waitMs)
+    run.retryAt = undefined
   }
   const { done, failed } = run
   deps.log.info('due_work.drained', {
@@ -90,6 +86,24 @@ export async function drainSlot(deps: Deps, kind: DueKind, share: DueSlot) {
     failed,
   })
   return { done, failed }
+}
+
+/** False when no item of the batch may be checked now: the worker waits. */
+async function handleBatch(deps: Deps, kind: DueKind, batch: readonly ReadItem[], run: Run) {
+  const items = batch.map(({ item }) => item)
+  const { decisions = [], retryAt = run.retryAt } = (await kind.admit?.(deps, items)) ?? {}
+  run.retryAt = retryAt
+  const waiting: ReadItem[] = []
+  const handled = batch.map(async (due, at) => {
+    const decision = decisions[at] ?? 'check'
+    if (decision === 'wait') waiting.push(due)
+    // Read again after the pause.
+    else if (decision === 'pause') run.hasSkippedItems = true
+    else await checkItem(deps, kind, { due, decision }, run)
+  })
+  await Promise.all(handled)
+  run.waiting.putBack(waiting)
+  return waiting.length < batch.length
 }
 
 /** The owner's other items stay due and are read again. */
@@ -137,7 +151,8 @@ async function nextBatch(
   run: Run,
 ): Promise<readonly ReadItem[]> {
   const most = kind.batchSize(deps)
-  if (run.isAtEnd && run.hasSkippedItems && run.waiting.owners === 0)
+  const isIdle = run.waiting.owners === 0 && run.retryAt === undefined
+  if (run.isAtEnd && run.hasSkippedItems && isIdle)
     Object.assign(run, { isAtEnd: false, hasSkippedItems: false })
   while (!run.isAtEnd && run.waiting.owners < most && deps.monotonicMs() < run.end) {
     await readWindow(deps, kind, share, run)
@@ -163,12 +178,10 @@ async function readWindow(deps: Deps, { work, read }: DueKind, share: DueSlot, r
   run.isAtEnd = page.cursor === undefined
 }
 
-type DecidedItem = { readonly due: ReadItem; readonly decision: Decision }
-
 async function checkItem(
   deps: Deps,
   { work, check }: DueKind,
-  { due, decision }: DecidedItem,
+  { due, decision }: { readonly due: ReadItem; readonly decision: Decision },
   run: Run,
 ) {
   run.triedIds.add(due.id)

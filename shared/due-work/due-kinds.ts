@@ -9,7 +9,13 @@ import {
   skipUsualCheck,
 } from '../payment/news/check-due-payment.ts'
 import type { ProviderOperation } from '../provider/provider.ts'
-import { callsPerMinute, notePause, quotaWindow, takeCalls } from '../provider/quota-store.ts'
+import {
+  callsPerMinute,
+  notePause,
+  pausesOf,
+  quotaWindow,
+  takeCalls,
+} from '../provider/quota-store.ts'
 import { checkSuspenseAlert } from '../suspense/record-suspense.ts'
 import type { Item } from '../table/attributes.ts'
 import { idOf, type Key, rowKeysOf } from '../table/keys.ts'
@@ -76,15 +82,19 @@ async function admit(deps: Deps, items: readonly Item[]): Promise<Admission> {
   // An early check that is late is skipped while calls are short.
   const skipped = items.map((item) => isShortNow && isLateUsualCheck(item, now))
   const neededCalls = items.map((item, at) => (skipped[at] ? [] : callsOfCheck(item, now)))
+  const pauses = await pausesOf(deps, new Set(neededCalls.flat()))
+  const isPaused = (calls: readonly ProviderOperation[]) => calls.some((one) => pauses.has(one))
   const counts = new Map<ProviderOperation, number>()
-  for (const operation of neededCalls.flat())
+  // A paused item takes no calls of its other operations.
+  for (const operation of neededCalls.filter((calls) => !isPaused(calls)).flat())
     counts.set(operation, (counts.get(operation) ?? 0) + 1)
-  const { granted, retryAt } = await takeCalls(deps, counts)
+  const { granted, retryAt = [...pauses.values()].toSorted()[0] } = await takeCalls(deps, counts)
   const isShort = (granted.get('getRequest') ?? 0) < (counts.get('getRequest') ?? 0)
   if (isShort) deps.memory.callsAreShort = { from: now, until: addMs(deps.now(), SHORTAGE_MS) }
   const callsLeft = new Map(granted)
   const decisions = neededCalls.map((calls, at): Decision => {
     if (skipped[at]) return 'skip'
+    if (isPaused(calls)) return 'pause'
     const fits = calls.every((operation) => (callsLeft.get(operation) ?? 0) > 0)
     if (fits)
       for (const operation of calls) callsLeft.set(operation, (callsLeft.get(operation) ?? 0) - 1)

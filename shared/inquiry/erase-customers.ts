@@ -107,7 +107,6 @@ function notErasable(reason: string) {
   return invalid(`${reason}: its customer cannot be erased yet`)
 }
 
-/** The number of events that had the customer. */
 async function eraseFromEvents(deps: EraseDeps, payment: Payment) {
   const { clientId, status } = payment
   if (status === 'pending') throw notErasable('the payment is pending')

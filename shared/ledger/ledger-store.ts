@@ -7,7 +7,6 @@ import type { PaymentStatus } from '../payment-status.ts'
 import type { Item } from '../table/attributes.ts'
 import { ledgerPk, shardNumberOf, WINDOW_SK } from '../table/keys.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
-import { later } from '../time.ts'
 import { COUNT_FIELD, type LedgerShard, ShardSchema } from './shard-store.ts'
 import { type Window, WindowSchema } from './window-store.ts'
 
@@ -61,7 +60,7 @@ export function balanceOf(ledger: Ledger) {
     pendingMinor: less(creditedOf(ledger), takenMinor),
     inSettlementMinor,
     paidOutMinor,
-    updatedAt: times.length > 0 ? times.reduce(later) : undefined,
+    updatedAt: times.toSorted().at(-1),
   }
 }
 

@@ -8,6 +8,7 @@ import { approvalKey, idOf, rowKeysOf } from '../table/keys.ts'
 import { queryAll } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { above, absent, all, equals, put, type Step, unchanged, update } from '../table/step.ts'
+import { BANK_REFERENCE } from '../text-field.ts'
 import { addMs, DAY_MS, END_OF_TIME, later, type Timestamp, TimestampSchema } from '../time.ts'
 import { AUDIT_RECORD_ENTITY } from './audit-record-store.ts'
 
@@ -43,8 +44,12 @@ export const APPROVED_FIGURES: Readonly<Record<ApprovedAction, v.ObjectEntries>>
   },
   'recredit-settlement': SETTLEMENT,
   // A recount asks for the settlement alone.
-  'return-payout': { ...SETTLEMENT, bank_reference: OPTIONAL_TEXT, value_date: OPTIONAL_TEXT },
-  'refund-payment': { payment_id: TEXT, amount_minor: NUMBER, bank_reference: TEXT },
+  'return-payout': {
+    ...SETTLEMENT,
+    bank_reference: v.nullish(BANK_REFERENCE),
+    value_date: OPTIONAL_TEXT,
+  },
+  'refund-payment': { payment_id: TEXT, amount_minor: NUMBER, bank_reference: BANK_REFERENCE },
   'resolve-suspense': { suspense_id: TEXT, resolution: TEXT },
   'adjust-house': {
     bank_minor: NUMBER,

@@ -10,6 +10,7 @@ import {
   approvalOwner,
   approvalSubject,
   approvalWasChanged,
+  FiguresSchema,
   findStoredApproval,
   newApproval,
   putApproval,
@@ -30,13 +31,13 @@ export async function approve(
   requireReplaceable: () => Promise<void> = async () => undefined,
 ) {
   const { operator, notes } = input
-  assertHasFigures(input)
-  const earlier = await findStoredApproval(deps, input)
+  const of = { action: input.action, payload: figuresIn(input) }
+  const earlier = await findStoredApproval(deps, of)
   if (earlier?.usedAt !== undefined) await requireReplaceable()
   const earlierAt = ifValid(TimestampSchema, earlier?.at)
   const now = deps.now()
   const at = earlierAt === undefined ? now : later(now, addMs(earlierAt, 1))
-  const approval = newApproval(input, operator, at)
+  const approval = newApproval(of, operator, at)
   const subject = approvalSubject(approvalIdOf(approval))
   const clientId = approvalOwner(approval.payload)
   const after = { ...toApprovalDto(approval), notes: notes ?? null }
@@ -46,11 +47,12 @@ export async function approve(
   return toApprovalDto(approval)
 }
 
-/** The action would find no approval, and this person would believe that it has one. */
-function assertHasFigures({ action, payload }: Approvable) {
+/** The action would find no other approval, and this person would believe that it has one. */
+function figuresIn({ action, payload }: Approvable) {
   const figures = APPROVED_FIGURES[action]
   const hint = `${action} has ${Object.keys(figures).join(', ')}.`
-  parseInput(v.strictObject({ payload: v.strictObject(figures) }), { payload }, hint)
+  const schema = v.pipe(v.strictObject(figures), FiguresSchema)
+  return parseInput(v.strictObject({ payload: schema }), { payload }, hint).payload
 }
 
 function toApprovalDto({ action, payload, operator, at, until, usedAt }: Approval) {

@@ -40,7 +40,6 @@ export async function payoutFigures(
   }
 }
 
-/** The account, if a payout to it needs an approval. */
 async function newBankOf(deps: TableDeps, { clientId, bank }: Settlement) {
   if (!bank?.isChange) return undefined
   const account = accountOf(bank)

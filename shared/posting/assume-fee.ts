@@ -240,10 +240,11 @@ export function isForeignMoney({ currency, isForeignNet }: ProviderTransaction):
   return currency !== 'IDR' || isForeignNet === true
 }
 
-/** Throws 502 without an answer, and if a row cannot be read: it may give the money back. */
+/** Throws 502 without an answer, and if rows are missing: one may give the money back. */
 async function askForAll({ provider }: Pick<Deps, 'provider'>, filter: Partial<TransactionFilter>) {
   const answer = await provider.listTransactions({ ...filter, rows: 'all', limit: 50 })
-  if (answer.kind === 'found' && !answer.value.unreadableIds) return answer.value.transactions
+  if (answer.kind === 'found' && !answer.value.unreadableIds && !answer.value.hasMore)
+    return answer.value.transactions
   throw providerFailure({ reason: 'server_error', ...answer }, UNCHANGED)
 }
 

@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
-import { conflict, invalid, notFound, refused } from '../errors.ts'
+import { conflict, invalid, refused } from '../errors.ts'
+import { requireRow } from '../field-errors.ts'
 import { paymentIdOf } from '../ids.ts'
 import { type HouseEntry, newHouseEntry, onOpenDay, putHouseEntry } from '../journal/house-store.ts'
 import { suspenseResolvedLegs } from '../journal/legs.ts'
@@ -9,8 +10,9 @@ import { endAsCredited, type HeldDeps, withShownMoney } from '../payment/held-mo
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { requireStatus } from '../payment/shown-store.ts'
 import { type ProviderTransaction, providerFailure } from '../provider/provider.ts'
-import { heldAmountOf, isSuspenseId, type Suspense } from '../suspense/suspense.ts'
+import { heldAmountOf, isSuspenseId, type Suspense, SuspenseSchema } from '../suspense/suspense.ts'
 import { closeSuspense, findSuspense } from '../suspense/suspense-store.ts'
+import { suspenseKey } from '../table/keys.ts'
 import type { Steps } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
 import { isForeignMoney, refuseVoid, requireRows, UNCHANGED } from './assume-fee.ts'
@@ -42,8 +44,11 @@ export async function resolveSuspense(
   },
 ): Promise<Suspense> {
   const { suspenseId, operator, resolution, notes } = input
-  const found = isSuspenseId(suspenseId) ? await findSuspense(deps, suspenseId) : undefined
-  if (found === undefined) throw notFound('suspense item')
+  const stored = isSuspenseId(suspenseId)
+    ? await deps.table.get(suspenseKey(suspenseId))
+    : undefined
+  const row = requireRow(SuspenseSchema, stored, 'suspense item', suspenseId, stored?.['clientId'])
+  const found = { ...row, suspenseId }
   if (found.status === 'resolved') throw alreadyResolved()
   assertAllowed(found, resolution)
   const byBank = resolution === 'refunded_by_bank'

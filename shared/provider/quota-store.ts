@@ -1,4 +1,3 @@
-import { mapInChunks } from '../chunks.ts'
 import type { Deps, TableDeps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
@@ -16,7 +15,6 @@ import {
   epochMs,
   expiresAfter,
   HOUR_MS,
-  later,
   MINUTE_MS,
   msBetween,
   SECOND_MS,
@@ -45,7 +43,6 @@ export function callsPerMinute(
  */
 export const SECONDS_A_PAYMENT = { listing: 0.087, due: 0.05 } as const
 
-/** Enough workers for all payments which this quota lets clients create. */
 export function workersForQuota(work: keyof typeof SECONDS_A_PAYMENT, perMinute: number): number {
   return Math.ceil((perMinute / 60) * SECONDS_A_PAYMENT[work])
 }
@@ -66,20 +63,14 @@ export async function takeCalls(
 ) {
   const now = deps.now()
   const window = quotaWindow(callsPerMinute(deps.stage, now), now)
-  const { limit, endsAt } = window
-  // One operation after the other, because the first read of the pauses is cached.
-  const pauses = await mapInChunks([...wantedCalls.keys()], 1, (operation) =>
-    pausedUntil(deps, operation),
-  )
-  const openCalls = [...wantedCalls].filter((_, at) => pauses[at] === undefined)
+  const pauses = await pausesOf(deps, wantedCalls.keys())
+  const openCalls = [...wantedCalls].filter(([operation]) => !pauses.has(operation))
   let granted: Calls = new Map()
   let counters: Item | undefined
   for (let tried = 0; tried < MAX_TRIES && granted.size === 0; tried++) {
+    const leftOf = (name: ProviderOperation) => window.limit - Number(counters?.[name] ?? 0)
     const portions = openCalls
-      .map(
-        ([operation, calls]) =>
-          [operation, Math.min(calls, limit - Number(counters?.[operation] ?? 0))] as const,
-      )
+      .map(([operation, calls]) => [operation, Math.min(calls, leftOf(operation))] as const)
       .filter(([, calls]) => calls > 0)
     if (portions.length === 0) break
     const { applied, item } = await countCalls(deps, window, portions)
@@ -87,8 +78,8 @@ export async function takeCalls(
     counters = item
   }
   const isUsedUp = openCalls.some(([operation, calls]) => (granted.get(operation) ?? 0) < calls)
-  const times = [...pauses, isUsedUp ? endsAt : undefined].filter((time) => time !== undefined)
-  return { granted, retryAt: times.length > 0 ? times.reduce(later) : undefined }
+  const times = [...pauses.values(), ...(isUsedUp ? [window.endsAt] : [])]
+  return { granted, retryAt: times.toSorted().at(-1) }
 }
 
 /**
@@ -111,6 +102,16 @@ export function quotaWindow(perMinute: number, at: Timestamp): QuotaWindow {
 }
 
 type PauseDeps = Pick<Deps, 'table' | 'provider' | 'now' | 'memory'>
+
+/** When the pause of each paused operation ends. */
+export async function pausesOf(deps: PauseDeps, operations: Iterable<ProviderOperation>) {
+  const pauses = new Map<ProviderOperation, Timestamp>()
+  for (const operation of operations) {
+    const until = await pausedUntil(deps, operation)
+    if (until) pauses.set(operation, until)
+  }
+  return pauses
+}
 
 /**
  * Costs at most one read a second in each environment. A later end than of the longest pause was
@@ -259,13 +260,9 @@ export async function notePause(
     const now = deps.now()
     const until = ownPause(deps, operation) ?? addMs(now, DEFAULT_PAUSE_MS)
     const [ttl, latest] = [expiresAfter(until, HOUR_MS), addMs(now, LONGEST_PAUSE_MS)]
-    await deps.table.write(
-      update(
-        pausesKey,
-        { set: { ...fieldsFrom([[operation, until]]), ttl } },
-        any(absent(operation), below(operation, until), above(operation, latest)),
-      ),
-    )
+    const set = { ...fieldsFrom([[operation, until]]), ttl }
+    const isShorter = any(absent(operation), below(operation, until), above(operation, latest))
+    await deps.table.write(update(pausesKey, { set }, isShorter))
     deps.memory.providerPauses = undefined
   }
 }

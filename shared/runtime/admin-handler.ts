@@ -21,7 +21,6 @@ export const OPERATOR = v.pipe(
 /** The only text of an operator that may have several lines. */
 export const NOTES = textField(1_000)
 
-/** The operators' command line uses them. */
 type AdminAction<Schema extends ActionInput = ActionInput> = {
   /** The list of actions shows the summary's first sentence. */
   readonly summary: string

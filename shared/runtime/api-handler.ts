@@ -12,7 +12,6 @@ import { reserveWith, usedUnits, withCountedUnits } from '../table/used-units.ts
 import { type HttpReply, type HttpRequest, httpHandler } from './http-handler.ts'
 import { noteCaller } from './json-log.ts'
 
-/** A request as the middlewares complete it. */
 type ApiRequest<Query = unknown> = HttpRequest & {
   readonly client: Caller
   readonly clientId: Caller['clientId']
@@ -31,8 +30,8 @@ type Spec<Schema> = {
   readonly mostUnits?: number
 }
 
-/** A request that runs out of time is charged before its answer. */
-const TIME_TO_CHARGE_MS = 500
+/** A request that runs out of time is charged in the half second before its answer. */
+const RUN_EARLY_MS = 1_000
 
 /** The handler judges key, body and rules, after these checks. */
 export function apiHandler<const Schema extends v.GenericSchema = typeof NoQuery>(
@@ -41,7 +40,7 @@ export function apiHandler<const Schema extends v.GenericSchema = typeof NoQuery
 ) {
   const checks = (deps: Deps) => [authentication(deps), points(deps, spec), parsedQuery(spec)]
   // The API description reads the query's schema.
-  return Object.assign(httpHandler(run, checks, withCountedUnits, TIME_TO_CHARGE_MS), {
+  return Object.assign(httpHandler(run, checks, withCountedUnits, RUN_EARLY_MS), {
     query: spec.query ?? NoQuery,
   })
 }

@@ -39,7 +39,7 @@ export function httpHandler(
   run: Run,
   checks: (deps: Deps) => readonly Middleware[] = () => [],
   scope: typeof logInOneLine = (inside) => inside(),
-  timeAfterRunMs = 0,
+  runEarlyMs = 0,
 ): InjectableHandler<APIGatewayProxyEventV2, Answer> {
   return injectable((deps) => {
     const inside = pipeline<HttpRequest, HttpReply>(
@@ -48,7 +48,7 @@ export function httpHandler(
         endProbe(request)
         return run(request, deps)
       },
-      timeAfterRunMs > 0 ? TIMEOUT_EARLY_MS + timeAfterRunMs : 0,
+      runEarlyMs,
     )
     const answer = pipeline<APIGatewayProxyEventV2, Answer>(
       [requestLine(deps), envelope(deps)],

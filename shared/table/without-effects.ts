@@ -13,10 +13,7 @@ export function withoutEffects(deps: Deps): Deps {
   return {
     ...deps,
     table: {
-      get: deps.table.get.bind(deps.table),
-      getFields: deps.table.getFields.bind(deps.table),
-      getMany: deps.table.getMany.bind(deps.table),
-      query: deps.table.query.bind(deps.table),
+      ...deps.table,
       write: async (step) => ({ applied: true, item: itemAfter(step) }),
       transact: async () => ({ applied: true }),
     },

@@ -155,7 +155,7 @@ async function close({ prng, deps, model, settlements }: Play) {
   } else if (one.state === 'paid') {
     one.state = 'done'
     if (prng.chance(1 / 2)) return
-    const input = { settlementId: settlement.settlementId, ...BY_OPERATOR, bankReference: 'back' }
+    const input = { settlementId: settlement.settlementId, ...BY_OPERATOR, bankReference: 'BACK' }
     await withApproval(deps, () => returnPayout(deps, input))
     model.adjust(clientId, 'returned', netMinor)
   } else if (prng.chance(1 / 3)) {

@@ -6,7 +6,7 @@ import { approve } from '../../shared/operator/approve.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { payoutFigures } from '../../shared/payout/payout-figures.ts'
 import { bookSuspense } from '../../shared/posting/house-journal.ts'
-import { heldMoney, recordSuspense } from '../../shared/suspense/record-suspense.ts'
+import { recordSuspense } from '../../shared/suspense/record-suspense.ts'
 import { deliveryKey, windowKey } from '../../shared/table/keys.ts'
 import { exists, put, update } from '../../shared/table/step.ts'
 import { expiresAfter } from '../../shared/time.ts'
@@ -14,6 +14,7 @@ import { recordDifferences } from '../../shared/verdict/verdict-store.ts'
 import type { Delivery } from '../../shared/webhook/delivery/delivery.ts'
 import { deliveryRow } from '../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../shared/webhook/endpoint/endpoint.ts'
+import { someHeldMoney } from './money-rows.ts'
 import { aSucceededPayment } from './paid-builders.ts'
 import { aPendingPayment, aStoredClient, issueKey } from './payment-builders.ts'
 import {
@@ -51,13 +52,7 @@ export async function operatorWorld(deps: TestDeps) {
   const { payment: quiet } = await creditedPayment(deps, stranger, { customer: { name: 'Sari' } })
   const delivery = await abandonedDelivery(deps, endpoint, succeeded)
   const suspense = `py-held-${deps.newId()}`
-  const capture = { providerPaymentId: suspense, capturedMinor: minor(5_000) }
-  const held = heldMoney({
-    capture,
-    cause: 'unknown_reference',
-    payment: undefined,
-    now: deps.now(),
-  })
+  const held = someHeldMoney(deps, suspense, 5_000)
   await recordSuspense(deps, held)
   await bookSuspense(deps, held, {
     transactionId: 'txn-held',

@@ -57,14 +57,15 @@ const HISTORIES: Readonly<Record<string, readonly Step[]>> = {
     ['two', 1, 1, undefined, 'counted: 17 in second 1, by 2 requests'],
     ['two', 1, 2, LIMIT, 'counted: 8 in second 2, by 1 requests'],
   ],
-  'joins the second of a clock that is a little ahead': [
-    ['ahead', 5, 2, undefined, 'counted: 5 in second 2, by 1 requests'],
-    ['right', 1, 0, undefined, 'counted: 6 in second 2, by 2 requests'],
+  'joins the second of a clock that is ten seconds ahead, and pays nothing off': [
+    ['ahead', 5, 10, undefined, 'counted: 5 in second 10, by 1 requests'],
+    ['right', 1, 0, undefined, 'counted: 6 in second 10, by 2 requests'],
+    ['ahead', 1, 10, undefined, 'counted: 7 in second 10, by 1 requests'],
   ],
   'gives no points for a wrong clock: the second is set back, and nothing is paid off': [
-    ['ahead', 5, 10, undefined, 'counted: 5 in second 10, by 1 requests'],
+    ['ahead', 5, 11, undefined, 'counted: 5 in second 11, by 1 requests'],
     ['right', 1, 0, undefined, 'counted: 6 in second 0, by 2 requests'],
-    ['ahead', 1, 10, undefined, 'counted: 1 in second 10, by 2 requests'],
+    ['ahead', 1, 11, undefined, 'counted: 1 in second 11, by 2 requests'],
   ],
 }
 

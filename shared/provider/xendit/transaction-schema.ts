@@ -137,15 +137,14 @@ const TransactionSchema = v.pipe(
   v.transform((row): ProviderTransaction => {
     const type = TRANSACTION_TYPE.get(row.type) ?? 'unknown'
     // Without a known direction the row cannot be booked.
-    const status = CASHFLOWS.has(row.cashflow ?? '')
+    const status = CASHFLOWS.has(row.cashflow)
       ? (TRANSACTION_STATUS.get(row.status) ?? 'unknown')
       : 'unknown'
     const feeStatus = row.fee?.status ?? ''
-    const isKnown =
-      SETTLEMENT_STATUSES.has(row.settlement_status ?? '') && FEE_STATUSES.has(feeStatus)
-    const isCaptureId = CAPTURED.test(row.product_id ?? '')
+    const isKnown = SETTLEMENT_STATUSES.has(row.settlement_status) && FEE_STATUSES.has(feeStatus)
+    const isCaptureId = CAPTURED.test(row.product_id)
     const isPaid = type === 'payment' && status === 'success'
-    const isSettled = SETTLED.has(row.settlement_status ?? '')
+    const isSettled = SETTLED.has(row.settlement_status)
     const isFeeFinal = FEE_FINAL.has(feeStatus)
     const isFeeEnded = isFeeFinal || FEE_GONE.has(feeStatus)
     const isDisputeWon = row.type === 'CHARGEBACK_REVERSAL' && row.status === 'SUCCESS'
@@ -159,10 +158,10 @@ const TransactionSchema = v.pipe(
       type,
       transactionId: row.id,
       // A refund may carry its own id here, which names no payment.
-      providerPaymentId: type === 'payment' || isCaptureId ? (row.product_id ?? '') : '',
+      providerPaymentId: type === 'payment' || isCaptureId ? row.product_id : '',
       ...(isPaid && isCaptureId && { isCaptured: true }),
       paymentRequestId: row.product_data?.payment_request_id || undefined,
-      reference: row.reference_id ?? '',
+      reference: row.reference_id,
       ...(row.cashflow === 'MONEY_OUT' && {
         mentionedPaymentIds: mentionedIn(`${row.reference_id} ${row.description}`),
       }),
@@ -255,8 +254,7 @@ export const TransactionPageSchema = v.pipe(
     has_more: v.nullish(v.boolean(), false),
     data: v.pipe(v.array(v.unknown()), v.maxLength(100)),
   }),
-  v.transform(({ has_more, data }): TransactionPage => {
-    const hasMore = has_more ?? false
+  v.transform(({ has_more: hasMore, data }): TransactionPage => {
     const rows = data.map((row) => ({ row, transaction: ifValid(TransactionSchema, row) }))
     const transactions = rows.flatMap(({ transaction }) => transaction ?? [])
     const unreadableIds = rows.flatMap(({ row, transaction }) =>
@@ -282,8 +280,5 @@ function idOf(row: unknown) {
 
 /** Each unreadable row is told once, and not only the first one. */
 function digestOf(row: unknown) {
-  return createHash('sha256')
-    .update(JSON.stringify(row) ?? '')
-    .digest('hex')
-    .slice(0, 16)
+  return createHash('sha256').update(JSON.stringify(row)).digest('hex').slice(0, 16)
 }

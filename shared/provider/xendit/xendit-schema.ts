@@ -116,7 +116,7 @@ export const RequestSchema = v.pipe(
       status: REQUEST_STATUS.get(answer.status) ?? 'unknown',
       failureReason: FAILURE_REASON.get(answer.failure_code ?? ''),
       latestPaymentId: answer.latest_payment_id || undefined,
-      destination: destinationOf(answer.channel_code, answer.actions ?? []),
+      destination: destinationOf(answer.channel_code, answer.actions),
     }),
   ),
   v.check(({ paymentRequestId }) => isProviderId(paymentRequestId)),
@@ -156,7 +156,7 @@ export const PaymentSchema = v.pipe(
     ),
   }),
   v.transform((answer): ProviderPayment => {
-    const captures = answer.captures ?? []
+    const { captures } = answer
     // Only captures prove received money; the status does not.
     const isCaptured = answer.status === 'SUCCEEDED' && captures.length > 0
     const sum = captures.reduce((total, { capture_amount: amount }) => total + amount, 0)

@@ -149,7 +149,6 @@ async function retryContention<Result>(
       const isContended = requests.isContention(error)
       if (!isContended || tries >= CONFLICT_TRIES) {
         if (isContended) log.warn('write.contended', { retries: tries - 1, gave_up: 1 })
-        else if (tries > 1) log.info('write.contended', { retries: tries - 1, gave_up: 0 })
         throw error
       }
       const ceilingMs = Math.min(CONFLICT_BASE_MS * 2 ** (tries - 1), CONFLICT_CAP_MS)

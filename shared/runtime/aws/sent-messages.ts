@@ -51,10 +51,7 @@ const BATCH_SIZE = 10
  * Short timeouts, so that callbacks and workers do not wait. After a failure due work sends the
  * message again.
  */
-const SEND_TIMEOUT_MS: Readonly<Partial<Record<QueueName, number>>> = {
-  webhooks: 1_000,
-  'webhooks-slow': 1_000,
-}
+const WEBHOOKS_TIMEOUT_MS = 1_000
 
 /** Throws for a queue that the function's manifest entry does not name. */
 export function sqsQueues(
@@ -66,7 +63,7 @@ export function sqsQueues(
       const QueueUrl = urls[queue]
       assertInvariant(QueueUrl !== undefined, `this function may not send to queue ${queue}`)
       for (const { delaySeconds } of messages) assertDelay(delaySeconds)
-      const maxMs = SEND_TIMEOUT_MS[queue]
+      const isShort = queue === 'webhooks' || queue === 'webhooks-slow'
       const sendBatch = async (batch: readonly QueueMessage[]) => {
         const Entries = batch.map(({ body, delaySeconds, group }, at) => ({
           Id: String(at),
@@ -74,7 +71,7 @@ export function sqsQueues(
           DelaySeconds: delaySeconds,
           MessageGroupId: group,
         }))
-        const options = maxMs === undefined ? {} : { abortSignal: AbortSignal.timeout(maxMs) }
+        const options = isShort ? { abortSignal: AbortSignal.timeout(WEBHOOKS_TIMEOUT_MS) } : {}
         const { Failed = [] } = await client.send(
           new SendMessageBatchCommand({ QueueUrl, Entries }),
           options,

@@ -6,10 +6,9 @@ import { timelineSteps } from '../../../infra/local/console/page/payments/timeli
 import type { Timeline } from '../../../infra/local/console/page/shapes.ts'
 import { tellStory } from '../../../infra/operate/story/tell-story.ts'
 import { eventIdFor, type PaymentId, subjectOfPayment } from '../../../shared/ids.ts'
-import { minor } from '../../../shared/money.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
-import { heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
-import { bookRefund } from '../../support/money-rows.ts'
+import { recordSuspense } from '../../../shared/suspense/record-suspense.ts'
+import { bookRefund, someHeldMoney } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import {
@@ -143,12 +142,10 @@ describe('get-payment', () => {
       await aPendingPayment(deps, client),
     ]
     const suspend = async (subject: typeof payment | undefined) => {
-      const capture = { providerPaymentId: `py-${deps.newId()}`, capturedMinor: minor(7_000) }
-      await recordSuspense(
-        deps,
-        heldMoney({ capture, cause: 'wrong_amount', payment: subject, now: deps.now() }),
-      )
-      return capture.providerPaymentId
+      const about = { cause: 'wrong_amount', payment: subject } as const
+      const item = someHeldMoney(deps, `py-${deps.newId()}`, 7_000, about)
+      await recordSuspense(deps, item)
+      return item.suspenseId
     }
     const [ownId, othersId, unknownId] = [
       await suspend(payment),

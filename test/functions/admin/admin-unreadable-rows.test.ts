@@ -5,6 +5,7 @@ import { handler as getClient } from '../../../functions/admin/get-client.ts'
 import { handler as getPayment } from '../../../functions/admin/get-payment.ts'
 import { handler as listApiKeys } from '../../../functions/admin/list-api-keys.ts'
 import { handler as listClients } from '../../../functions/admin/list-clients.ts'
+import { handler as resolveSuspense } from '../../../functions/admin/resolve-suspense.ts'
 import { handler as revokeApiKey } from '../../../functions/admin/revoke-api-key.ts'
 import {
   apiKeyKey,
@@ -13,8 +14,10 @@ import {
   type Key,
   paymentKey,
   referenceKey,
+  suspenseKey,
 } from '../../../shared/table/keys.ts'
 import { anApi } from '../../support/api-event.ts'
+import { aFinding } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient, issueKey } from '../../support/payment-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
@@ -51,6 +54,15 @@ it('an unreadable merchant and key are named by their lists, and refuse an actio
     const got = await invokeAdmin(handler, deps, { client_id, ...payload })
     expect(got).toMatchObject(refusalOf(client_id))
   }
+})
+
+it('an unreadable suspense item refuses its resolution with a command', async () => {
+  const deps = memoryDeps()
+  const { suspenseId } = await aFinding(deps)
+  await alter(deps, suspenseKey(suspenseId), { cause: 1 })
+
+  const fields = { operator: 'ayu', suspense_id: suspenseId, resolution: 'explained' }
+  expect(await invokeAdmin(resolveSuspense, deps, fields)).toMatchObject(refusalOf())
 })
 
 it.each(['amount', 'reference', 'account', 'request'] as const)(

@@ -4,16 +4,14 @@
  */
 import { assert, describe, expect, it } from 'vitest'
 import { referenceOf } from '../../../shared/ids.ts'
-import { minor } from '../../../shared/money.ts'
 import { holdMoney } from '../../../shared/payment/held-money.ts'
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
-import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { deflateText } from '../../../shared/table/deflated-text.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
-import { aRefund, bookRefund } from '../../support/money-rows.ts'
+import { aRefund, bookRefund, someHeldMoney } from '../../support/money-rows.ts'
 import { eventsOf, succeededKey } from '../../support/payment-builders.ts'
 import { changeRow } from '../../support/tampering.ts'
 import { beforeCommit, beforeFirst } from '../../support/test-deps.ts'
@@ -35,8 +33,7 @@ describe('during an erasure', () => {
 
   it('answers a conflict when money is held at the same time; a repeat also erases its event', async () => {
     const { deps, payment, erase, bodies } = await aPaidCustomer()
-    const capture = { providerPaymentId: 'py-second', capturedMinor: minor(5_000) }
-    const item = heldMoney({ capture, cause: 'second_capture', payment, now: deps.now() })
+    const item = someHeldMoney(deps, 'py-second', 5_000, { cause: 'second_capture', payment })
     const overtaken = beforeCommit(deps, () => holdMoney(deps, item))
 
     expect(await erase(undefined, overtaken)).toMatchObject({ status: 409 })

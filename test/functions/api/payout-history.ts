@@ -50,7 +50,7 @@ export async function* payoutHistory(deps: TestDeps, caller: ApiClient) {
 }
 
 function returnToBank(deps: TestDeps, { settlementId }: Settlement) {
-  const bankReference = `RTN ${settlementId}`
+  const bankReference = settlementId.toUpperCase()
   return withApproval(deps, () =>
     returnPayout(deps, { settlementId, ...BY_OPERATOR, bankReference }),
   )

@@ -240,7 +240,7 @@ it('comes back after its payout only with the sums that its audit has proven', a
   await pass()
   await payOut(deps, settlement)
   await tamper(settlementKey(settlementId), { net_minor: 9_000_000, gross_minor: 9_028_700 })
-  const input = { settlementId, operator: 'x', bankReference: 'y' }
+  const input = { settlementId, operator: 'x', bankReference: 'Y' }
 
   await expect(withApproval(deps, () => returnPayout(deps, input))).rejects.toThrow('has not ended')
 })

@@ -8,8 +8,7 @@ import { handler as listSuspense } from '../../../functions/admin/list-suspense.
 import { parseCsv } from '../../../infra/operate/admin/parse-csv.ts'
 import { runMonth } from '../../../infra/operate/month/run-month.ts'
 import { clientStatement } from '../../../shared/books/client-statement.ts'
-import { finding } from '../../../shared/suspense/record-suspense.ts'
-import { closeSuspense, writeSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { closeSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
 import { aFinding } from '../../support/money-rows.ts'
@@ -123,17 +122,15 @@ describe('npm run admin -- month', () => {
     'names an open item that moves to a page that was read, with items of %s',
     async (day) => {
       const deps = memoryDeps()
-      const item = (at: number) => {
-        const now = timestampOf(at && Date.parse(day) + at)
-        return finding({ cause: 'fee_changed', payment: undefined, subject: `${at}`, now })
-      }
-      for (let at = 0; at <= 100; at++) await writeSuspense(deps, item(at))
+      const items = await Array.fromAsync({ length: 101 }, (_, at) =>
+        aFinding(deps, { subject: `${at}`, now: timestampOf(at && Date.parse(day) + at) }),
+      )
       const busy = interceptTable(deps, {
         before: async (call) => {
           const isOpen =
             'query' in call && 'index' in call.query && call.query.index === 'by-status'
           if (isOpen && call.query.limit === 200)
-            await deps.table.write(closeSuspense(item(100), { status: 'resolved' }))
+            await deps.table.write(closeSuspense(items[100] ?? never(), { status: 'resolved' }))
         },
       })
 

@@ -136,6 +136,14 @@ describe('an approved action (design section 11)', () => {
     expect(await adjust(replaced)).toMatchObject({ status: 200 })
   })
 
+  it('has the bank’s reference as the action reads it', async () => {
+    const payload = { payment_id: 'p', amount_minor: 1, bank_reference: 'trx 7' }
+
+    const { body } = await approve(memoryDeps(), { action: 'refund-payment', payload })
+
+    expect(body).toMatchObject({ payload: { bank_reference: 'TRX7' } })
+  })
+
   it('is used by its time, which is another for each approval, also in one millisecond', async () => {
     const { deps, clientId, asked, adjust } = await aCorrection()
     await approve(deps, asked)

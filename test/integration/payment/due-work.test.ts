@@ -6,13 +6,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { checkDueWork } from '../../../shared/due-work/check-due-work.ts'
-import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
-import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { pausesKey, paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
+import { aFinding } from '../../support/money-rows.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { interceptTable } from '../../support/test-deps.ts'
 import { storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
@@ -21,11 +19,7 @@ import { aFlood, cancelledIds, DANA, LIFE_S, unpaidPayments, WORKERS, workOn } f
 async function oneOfEachKind() {
   const { deps } = await aFlood(1)
   await storedDelivery(deps, await storedEndpoint(deps))
-  const capture = { providerPaymentId: 'py-held', capturedMinor: minor(1_000) }
-  await writeSuspense(
-    deps,
-    heldMoney({ capture, cause: 'unknown_reference', payment: undefined, now: deps.now() }),
-  )
+  await aFinding(deps)
   deps.clock.advance(300)
   return deps
 }
@@ -179,6 +173,19 @@ describe('the provider’s quota', () => {
       expect(deps.monotonicMs() > startedMs).toBe(doneCount > 0)
     },
   )
+
+  it('is paused for one operation alone: a check passes twenty clients whose expiries wait', async () => {
+    const { deps, runWorker } = await aFlood(0)
+    for (let at = 0; at < 20; at++)
+      await unpaidPayments(deps, await aStoredClient(deps), 1)
+    await unpaidPayments(deps, await aStoredClient(deps), 1, DANA)
+    deps.clock.advance(1_000)
+    deps.provider.script('pauseMs', (operation) => (operation === 'cancelRequest' ? 60_000 : 0))
+
+    await runWorker()
+
+    expect([deps.provider.countOf('getRequest'), cancelledIds(deps)]).toStrictEqual([1, []])
+  })
 
   it.each([
     ['late and calls are short: the other checks are left to the expiry', 60, 300, [1, 11], 0],

@@ -11,11 +11,12 @@ import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { toPaymentDto } from '../../../shared/payment/payment-dto.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { bookSuspense, bookSuspenseRefund } from '../../../shared/posting/house-journal.ts'
+import { bookSuspense } from '../../../shared/posting/house-journal.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
-import { finding, heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
+import { recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
+import { someHeldMoney } from '../../support/money-rows.ts'
 import { eventsOf, loseAnswer, OVO_REQUEST, payFirst } from '../../support/payment-builders.ts'
 import { changeRow } from '../../support/tampering.ts'
 import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
@@ -23,6 +24,7 @@ import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { send } from './dispute-news.ts'
 import { aScene, paymentTest } from './payment-test.ts'
+import { refundOf } from './suspense-test.ts'
 
 /** `shown`: what the merchant sees. `told`: the webhooks of held money, by status. */
 const it = paymentTest.extend('held', ({ deps, client, payment, scene }) => ({
@@ -47,15 +49,7 @@ const it = paymentTest.extend('held', ({ deps, client, payment, scene }) => ({
 }))
 
 function refund(deps: TestDeps, suspenseId: string, amount: number) {
-  const about = { subject: suspenseId, payment: undefined, now: deps.now() }
-  const row = {
-    transactionId: `refund_${amount}`,
-    rowAt: deps.now(),
-    providerMinor: minor(-amount),
-    amountMinor: minor(amount),
-  }
-  const contradiction = finding({ ...about, cause: 'row_contradicts' })
-  return itemOf(deps, suspenseId).then((item) => bookSuspenseRefund(deps, item, row, contradiction))
+  return itemOf(deps, suspenseId).then((item) => refundOf(deps, item, `refund_${amount}`, amount))
 }
 
 async function itemOf(deps: TestDeps, suspenseId: string) {
@@ -168,8 +162,8 @@ it('money is never taken for held while another item has its id', async ({
   scene,
   payment,
 }) => {
-  const capture = { providerPaymentId: scene.pay(90_000), capturedMinor: minor(90_000) }
-  const item = heldMoney({ cause: 'wrong_amount', capture, payment, now: deps.now() })
+  const about = { cause: 'wrong_amount', payment } as const
+  const item = someHeldMoney(deps, scene.pay(90_000), 90_000, about)
   await recordSuspense(deps, { ...item, kind: 'case', cause: 'dispute' })
 
   const message = 'an item that is not money has the id of money'

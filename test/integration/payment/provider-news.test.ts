@@ -1,12 +1,9 @@
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
-import {
-  checkSuspenseAlert,
-  heldMoney,
-  recordSuspense,
-} from '../../../shared/suspense/record-suspense.ts'
+import { checkSuspenseAlert, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { inflateText } from '../../../shared/table/deflated-text.ts'
+import { someHeldMoney } from '../../support/money-rows.ts'
 import { aPendingPayment, eventOf } from '../../support/payment-builders.ts'
 import { beforeCommit, beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
@@ -153,15 +150,14 @@ it('a payment fails when its wrong amount is already in suspense, without a seco
   scene,
 }) => {
   const { deps, payment, pay, reread } = scene
-  const capture = { providerPaymentId: pay(), capturedMinor: minor(99_999) }
-  const heldItem = heldMoney({ capture, cause: 'wrong_amount', payment, now: deps.now() })
+  const heldItem = someHeldMoney(deps, pay(), 99_999, { cause: 'wrong_amount', payment })
   await recordSuspense(deps, heldItem)
 
   await closePayment(deps, payment, { status: 'failed', source: 'callback', held: heldItem })
 
   expect(await reread()).toMatchObject({ status: 'failed' })
   expect(deps.published).toHaveLength(1)
-  expect(await dueAtOf(deps, 'alert', capture.providerPaymentId)).toBeUndefined()
+  expect(await dueAtOf(deps, 'alert', heldItem.suspenseId)).toBeUndefined()
 })
 
 it.for([

@@ -3,13 +3,9 @@ import { handler as listSuspense } from '../../../functions/admin/list-suspense.
 import type { HouseEntryType } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { findAuditRecordsOfClient } from '../../../shared/operator/audit-record-store.ts'
-import {
-  bookSuspense,
-  bookSuspenseRefund,
-  bookSuspenseVoid,
-} from '../../../shared/posting/house-journal.ts'
-import { finding, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
-import { type Suspense, toSuspenseDto } from '../../../shared/suspense/suspense.ts'
+import { bookSuspense, bookSuspenseVoid } from '../../../shared/posting/house-journal.ts'
+import { recordSuspense } from '../../../shared/suspense/record-suspense.ts'
+import { toSuspenseDto } from '../../../shared/suspense/suspense.ts'
 import {
   endSuspenseAlert,
   ensureSuspense,
@@ -19,6 +15,7 @@ import {
 import { houseEntryKey, notedKey } from '../../../shared/table/keys.ts'
 import type { QueryInput } from '../../../shared/table/table.ts'
 import type { Timestamp } from '../../../shared/time.ts'
+import { aFinding } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import {
   beforeCommit,
@@ -28,7 +25,7 @@ import {
   withRequests,
 } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
-import { bookedItem, heldMoneyItem, it, resolve } from './suspense-test.ts'
+import { bookedItem, heldMoneyItem, it, refundOf, resolve } from './suspense-test.ts'
 
 function houseEntryOf(
   deps: TestDeps,
@@ -37,17 +34,6 @@ function houseEntryOf(
   rowAt: Timestamp,
 ) {
   return deps.table.get(houseEntryKey(rowAt.slice(0, 10), transactionId, type))
-}
-
-function refund(deps: TestDeps, item: Suspense, transactionId: string, amount: number) {
-  const row = {
-    transactionId,
-    rowAt: deps.now(),
-    providerMinor: minor(-amount),
-    amountMinor: minor(amount),
-  }
-  const about = { subject: transactionId, payment: undefined, now: deps.now() }
-  return bookSuspenseRefund(deps, item, row, finding({ ...about, cause: 'row_contradicts' }))
 }
 
 describe('resolveSuspense (design section 7)', () => {
@@ -86,7 +72,7 @@ describe('resolveSuspense (design section 7)', () => {
   })
 
   it('resolves the remaining amount after a partial refund', async ({ deps, item }) => {
-    for (let times = 0; times < 2; times++) await refund(deps, item, 'txn_part', 2_000)
+    for (let times = 0; times < 2; times++) await refundOf(deps, item, 'txn_part', 2_000)
     const remainder = await findSuspense(deps, item.suspenseId)
     expect(remainder).toMatchObject({ status: 'open', providerMinor: 4_900 })
     expect(remainder && toSuspenseDto(remainder)).toMatchObject({
@@ -106,7 +92,7 @@ describe('resolveSuspense (design section 7)', () => {
   }) => {
     const resolvedItem = await resolve(deps, item)
 
-    await refund(deps, item, 'txn_late', 2_000)
+    await refundOf(deps, item, 'txn_late', 2_000)
     await bookSuspenseVoid(deps, resolvedItem, {
       transactionId: 'txn_own',
       rowAt: deps.now(),
@@ -122,7 +108,7 @@ describe('resolveSuspense (design section 7)', () => {
     deps,
     item,
   }) => {
-    const raced = beforeCommit(deps, () => refund(deps, item, 'txn_between', 2_000))
+    const raced = beforeCommit(deps, () => refundOf(deps, item, 'txn_between', 2_000))
 
     await expect(resolve(raced, item, 'written_off')).rejects.toMatchObject({ code: 'conflict' })
 
@@ -144,7 +130,7 @@ describe('resolveSuspense (design section 7)', () => {
       fields: { suspense_id, cause, kind },
     }
     expect(deps.lines).toMatchObject([logLine, { code: 'alert.published' }])
-    await refund(deps, item, 'txn_all', 5_000)
+    await refundOf(deps, item, 'txn_all', 5_000)
     expect(await findSuspense(deps, item.suspenseId)).toMatchObject({
       status: 'resolved',
       resolution: 'refunded',
@@ -165,7 +151,7 @@ describe('resolveSuspense (design section 7)', () => {
     unstoredItem,
   }) => {
     await recordSuspense(deps, unstoredItem)
-    await refund(deps, unstoredItem, crypto.randomUUID(), 5_000)
+    await refundOf(deps, unstoredItem, crypto.randomUUID(), 5_000)
     const readItem = (await findSuspense(deps, unstoredItem.suspenseId)) ?? unstoredItem
     const row = {
       transactionId: crypto.randomUUID(),
@@ -190,13 +176,7 @@ describe('resolveSuspense (design section 7)', () => {
     unstoredItem: item,
   }) => {
     await recordSuspense(deps, item)
-    const openFinding = finding({
-      subject: crypto.randomUUID(),
-      cause: 'fee_assumed',
-      payment: undefined,
-      now: deps.now(),
-    })
-    await recordSuspense(deps, openFinding)
+    const openFinding = await aFinding(deps, { cause: 'fee_assumed' })
 
     await expect(resolve(deps, item)).rejects.toThrow('has not settled this money yet')
     await expect(resolve(deps, item, 'explained')).rejects.toMatchObject({ code: 'validation' })

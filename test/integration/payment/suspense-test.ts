@@ -1,20 +1,31 @@
 import type { ClientId } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
-import { bookSuspense } from '../../../shared/posting/house-journal.ts'
+import { bookSuspense, bookSuspenseRefund } from '../../../shared/posting/house-journal.ts'
 import {
   type OperatorResolution,
   resolveSuspense,
 } from '../../../shared/posting/resolve-suspense.ts'
-import { heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
+import { finding, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import type { Suspense } from '../../../shared/suspense/suspense.ts'
+import { someHeldMoney } from '../../support/money-rows.ts'
 import { aClientId } from '../../support/payment-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { paymentTest } from './payment-test.ts'
 
 export function heldMoneyItem(deps: TestDeps) {
-  const capture = { providerPaymentId: `py-${crypto.randomUUID()}`, capturedMinor: minor(5_000) }
-  return heldMoney({ capture, cause: 'unknown_reference', payment: undefined, now: deps.now() })
+  return someHeldMoney(deps, `py-${crypto.randomUUID()}`, 5_000)
+}
+
+export function refundOf(deps: TestDeps, item: Suspense, transactionId: string, amount: number) {
+  const row = {
+    transactionId,
+    rowAt: deps.now(),
+    providerMinor: minor(-amount),
+    amountMinor: minor(amount),
+  }
+  const about = { subject: transactionId, payment: undefined, now: deps.now() }
+  return bookSuspenseRefund(deps, item, row, finding({ ...about, cause: 'row_contradicts' }))
 }
 
 /** Money in suspense. Its provider row has settled, and its house entry is written. */

@@ -209,6 +209,6 @@ async function bringBack(world: World) {
     truth.agreed.add(settlementId)
     truth.transferredMinor -= netMinor
   }
-  const input = { settlementId, ...BY_OPERATOR, bankReference: `back ${settlementId}` }
+  const input = { settlementId, ...BY_OPERATOR, bankReference: settlementId.toUpperCase() }
   await withApproval(deps, () => returnPayout(deps, input), approves)
 }

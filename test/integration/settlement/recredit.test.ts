@@ -164,7 +164,7 @@ describe('a re-credit', () => {
   }) => {
     const payment = await aSucceededPayment(deps, client)
     const { settlementId } = await payOut(deps, await sweptADayLater(deps, client))
-    const back = { settlementId, ...BY_OPERATOR, bankReference: 'BCA BACK' }
+    const back = { settlementId, ...BY_OPERATOR, bankReference: 'BACK' }
     await withApproval(deps, () => returnPayout(deps, back))
     deps.clock.advance(60)
     const nextSettlement = await sweptNow(deps, client)
@@ -188,10 +188,10 @@ it('a payout that two operators return at once, each with an approval, comes bac
     withApproval(deps, () => returnPayout(to, { settlementId, ...BY_OPERATOR, bankReference }))
   const other = async () => {
     deps.clock.advance(1)
-    await giveBack(deps, 'BCA OTHER')
+    await giveBack(deps, 'OTHER')
   }
 
-  const late = giveBack(beforeCommit(deps, other), 'BCA BACK')
+  const late = giveBack(beforeCommit(deps, other), 'BACK')
   await expect(late).rejects.toThrow('returned already')
 
   const returned = (await entriesIn(deps, client)).filter(({ type }) => type === 'returned')

@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest'
-import { minor } from '../../../shared/money.ts'
 import { holdMoney } from '../../../shared/payment/held-money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { postOverduePayments } from '../../../shared/posting/assume-fee.ts'
@@ -21,7 +20,7 @@ import { aRefund, someHeldMoney } from '../../support/money-rows.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { beforeFirst, interceptTable, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
-import { heldMoneyItem, resolve } from '../payment/suspense-test.ts'
+import { heldMoneyItem, refundOf, resolve } from '../payment/suspense-test.ts'
 import { heldTest, refundFields } from './held-money.ts'
 
 /**
@@ -33,15 +32,9 @@ const CREDITED = { status: 'resolved', resolution: 'credited' }
 
 const it = heldTest
   .extend('held', async ({ deps, paid: { providerPaymentId } }) => {
-    const about = { payment: undefined, now: deps.now() }
     const item = someHeldMoney(deps, providerPaymentId, 100_000)
     await recordSuspense(deps, item)
-    const refund = () => {
-      const [amountMinor, providerMinor] = [minor(20_000), minor(-20_000)]
-      const row = { transactionId: 'txn_part', rowAt: deps.now(), amountMinor, providerMinor }
-      const contradiction = finding({ subject: 'txn_part', cause: 'row_contradicts', ...about })
-      return bookSuspenseRefund(deps, item, row, contradiction)
-    }
+    const refund = () => refundOf(deps, item, 'txn_part', 20_000)
     return { item, refund, reread: () => findSuspense(deps, providerPaymentId) }
   })
   .extend('credit', ({ deps, paid: { providerPaymentId } }) => async () => {

@@ -246,7 +246,7 @@ describe('the row of a payout that becomes void after it was booked', () => {
     const row = disbursed()
     await sync(row)
     await payOut(deps, { settlementId })
-    const bankReference = 'BCA 18'
+    const bankReference = 'BCA18'
     await withApproval(deps, () =>
       returnPayout(deps, { settlementId, ...BY_OPERATOR, bankReference }),
     )

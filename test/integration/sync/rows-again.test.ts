@@ -96,24 +96,25 @@ it('our bank refunds no payment whose void refund stands', async ({ deps, credit
   await expect(refundByBank(deps, credited)).rejects.toMatchObject(STANDS_AGAIN)
 })
 
-it.for(['success', 'unknown', 'of no known type', 'unreadable'] as const)(
+it.for(['success', 'unknown', 'of no known type', 'unreadable', 'on a further page'] as const)(
   'our bank refunds no payment whose refund names it by its reference alone: %s',
   async (form, { deps, rows, credited, sync }) => {
     await sync(rowNow(deps, credited))
     const ids = { providerPaymentId: '', reference: credited.reference }
-    const isUnreadable = form === 'unreadable'
-    const value = { transactions: [], hasMore: false, unreadableIds: ['txn_1'] }
-    if (isUnreadable) deps.provider.answer('listTransactions', { kind: 'found', value })
+    const unreadable = { transactions: [], hasMore: false, unreadableIds: ['txn_1'] }
+    const missing = { unreadable, 'on a further page': { transactions: [], hasMore: true } }
+    const value = new Map(Object.entries(missing)).get(form)
+    if (value) deps.provider.answer('listTransactions', { kind: 'found', value })
     else
       rows.push(
         settledRow(ids, deps.now(), {
           ...refundFields,
-          ...(form === 'of no known type' ? { type: 'unknown' } : { status: form }),
+          ...(form === 'of no known type' ? { type: 'unknown' } : { status: form as 'success' }),
         }),
       )
 
     await expect(refundByBank(deps, credited)).rejects.toMatchObject({
-      code: isUnreadable ? 'server_error' : 'conflict',
+      code: value ? 'server_error' : 'conflict',
     })
   },
 )
