@@ -1,6 +1,6 @@
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
-import { conflict, GatewayError, invalid } from '../errors.ts'
+import { conflict, GatewayError, invalid, notFound } from '../errors.ts'
 import type { Event } from '../event/event.ts'
 import { listEventsOf } from '../event/read-events.ts'
 import { type ClientId, type PaymentId, subjectOfPayment } from '../ids.ts'
@@ -32,7 +32,7 @@ type Selection =
 /**
  * Erases the customer from one payment, or from all payments of a client with a reference. `left`
  * names up to a hundred payments whose customer cannot be erased yet, and why. `complete`: no
- * payment is left.
+ * payment is left. Throws 404 if there is no such payment.
  */
 export async function eraseCustomers(deps: EraseDeps, selection: Selection, operator: string) {
   const erased: Erased[] = []
@@ -48,9 +48,11 @@ export async function eraseCustomers(deps: EraseDeps, selection: Selection, oper
   const { clientId, reference } = selection
   await requireClient(deps, clientId)
   const endsAtMs = deps.monotonicMs() + RUN_MS
+  let isKnown = false
   const isOver = () => erased.length === MAX_ERASED || deps.monotonicMs() >= endsAtMs
   for await (const { rows, unreadableIds } of pagesOfReference(deps, clientId, reference)) {
     if (isOver()) return { erased, left, complete: false }
+    isKnown ||= rows.length + unreadableIds.length > 0
     for (const id of unreadableIds) leave(id, 'it cannot be read')
     for (const payment of rows.filter((one) => mayBeNamed(one, deps.now()))) {
       if (isOver()) return { erased, left, complete: false }
@@ -63,6 +65,7 @@ export async function eraseCustomers(deps: EraseDeps, selection: Selection, oper
       }
     }
   }
+  if (!isKnown) throw notFound('payment with this external_reference')
   return { erased, left, complete: left.length === 0 }
 }
 

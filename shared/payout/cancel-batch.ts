@@ -1,4 +1,4 @@
-import { conflict, notFound, refused } from '../errors.ts'
+import { conflict, invalid, notFound, refused } from '../errors.ts'
 import { requireApproval } from '../operator/approval-store.ts'
 import { readAuditRecords, recordChange } from '../operator/audit-record-store.ts'
 import { BATCHES_SUBJECT, type Batch, batchRecord } from '../settlement/batch/batch.ts'
@@ -32,8 +32,7 @@ export async function cancelBatch(
     const why = isBroken ? 'its records are no complete chain' : 'its file is in use'
     throw refused(`batch ${number} cannot be cancelled: ${why}`, hint)
   }
-  const changed = conflict(`batch ${number} is cancelled already, or changed; try again`)
-  if (state === 'cancelled' && !isAgain) throw changed
+  if (state === 'cancelled' && !isAgain) throw invalid(`batch ${number} is cancelled already`)
   const approval = await requireApproval(deps, {
     action: 'payout-file',
     payload: { cancel: number },
@@ -44,5 +43,5 @@ export async function cancelBatch(
   const row = isLost ? putWithoutList({ number, createdAt }) : undefined
   const { applied } = await recordChange(deps, record, { row, approval: approval.step })
   if (applied) return { ...batch, state: 'cancelled', createdAt }
-  throw changed
+  throw conflict(`batch ${number} changed meanwhile; try again`)
 }

@@ -11,7 +11,10 @@ import { callerFields, logInOneLine } from './json-log.ts'
 import { assertFromFront } from './origin-guard.ts'
 import { endProbe, isRouteProbe } from './release/probe.ts'
 
-export type HttpRequest = Pick<APIGatewayProxyEventV2, 'headers' | 'queryStringParameters'> & {
+export type HttpRequest = Pick<
+  APIGatewayProxyEventV2,
+  'headers' | 'queryStringParameters' | 'rawQueryString'
+> & {
   readonly id: string
   readonly isGet: boolean
   readonly idempotencyKey: string | undefined

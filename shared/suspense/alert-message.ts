@@ -80,7 +80,7 @@ function messageOf(item: Suspense, facts: Facts) {
     case 'channel_not_activated':
       return `The provider refuses payments of a channel that is not activated for our account (${suspenseId}). Activate the channel in the provider's dashboard, then ${close}.`
     case 'state_unknown':
-      return `The provider names a state of payment ${paymentId} that no document names, so the gateway changes nothing (${suspenseId}). Look at the payment in the provider's dashboard and ask the provider what the state means, then ${close}.`
+      return `The provider shows payment ${paymentId} in a state that no document names, or refuses to cancel it and shows neither its end nor its money, so the gateway changes nothing (${suspenseId}). Look at the payment in the provider's dashboard and ask the provider, then ${close}.`
     case 'dispute_unknown':
       return `The provider told of a dispute that names no payment of this gateway (${suspenseId}). Look at the disputes in the provider's dashboard, then ${close}.`
     case 'went_back_twice':

@@ -72,7 +72,7 @@ export type ApiRequest = {
   /** Without a caller there is no `Authorization` header. */
   readonly caller?: { readonly authorization: string } | undefined
   readonly id?: string
-  readonly query?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string>> | string
   readonly headers?: Readonly<Record<string, string>>
   /** Text and bytes are sent unchanged, other values as JSON. */
   readonly body?: unknown

@@ -2,7 +2,7 @@ import { assertInvariant, assertNever, invalid } from '../../errors.ts'
 import type { ClientId } from '../../ids.ts'
 import { providerFailure } from '../../provider/provider.ts'
 import { finding, recordSuspense } from '../../suspense/record-suspense.ts'
-import { addMs } from '../../time.ts'
+import { addMs, HOUR_MS } from '../../time.ts'
 import { CANCEL_CHECK_MS, isPastItsTime } from '../channel/channel-timing.ts'
 import type { NewsSource, Payment } from '../payment.ts'
 import {
@@ -134,7 +134,11 @@ async function cancelAndClose(
     const outcome = await applyNewsOfVisiblePayment(deps, payment, source)
     // Money that was given back before a restore ends no payment.
     const isGivenBack = outcome.kind === 'applied' && outcome.held === true
-    if (!isGivenBack || outcome.payment?.status !== 'pending') return outcome
+    const isPending = outcome.kind === 'applied' && outcome.payment?.status === 'pending'
+    if (!isGivenBack || !isPending) {
+      if (isPending || outcome.kind === 'not_shown') await noteHanging(deps, payment)
+      return outcome
+    }
   }
   if (answer.kind === 'unanswered') return answer
   if (answer.kind === 'not_found') await noteNotFoundUpstream(deps, payment)
@@ -142,6 +146,14 @@ async function cancelAndClose(
     kind: 'applied',
     payment: await closePayment(deps, payment, { status: 'expired', source }),
   }
+}
+
+/** The provider may show the end or the capture of a request some minutes after its refusal. */
+async function noteHanging(deps: NewsDeps, payment: Payment) {
+  const { paymentId: subject, expiryStartedAt: startedAt } = payment
+  const now = deps.now()
+  if (startedAt === undefined || now < addMs(startedAt, HOUR_MS)) return
+  await recordSuspense(deps, finding({ subject, cause: 'state_unknown', payment, now }))
 }
 
 /** A wrong or rotated key looks the same as a missing request, so an operator must check. */

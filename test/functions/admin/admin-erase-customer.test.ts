@@ -124,6 +124,13 @@ describe('erase-customer', () => {
     },
   )
 
+  it('answers 404 for a reference that no payment of the merchant has', async () => {
+    const { client, erase } = await aPaidCustomer()
+
+    const query = { client_id: client.clientId, external_reference: 'order-71' }
+    expect(await erase(query)).toMatchObject({ status: 404 })
+  })
+
   it('is refused while the payment is pending or a delivery is in progress', async () => {
     const { deps, client, payment, erase, storedPayment } = await aPaidCustomer(1)
     const pending = await aPendingPayment(deps, client, FIELDS)

@@ -225,7 +225,8 @@ describe('payout-file (design section 15)', () => {
       body: { message: expect.stringContaining('payout-file needs an approval') },
     })
     expect(await cancel(deps, 1)).toMatchObject({ body: { batch: { state: 'cancelled' } } })
-    expect(await cancel(deps, 1)).toMatchObject({ status: 409 })
+    const message = 'batch 1 is cancelled already'
+    expect(await cancel(deps, 1)).toMatchObject({ status: 422, body: { message } })
     expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422 })
     expect(await fileOf(deps)).toMatchObject({ batch: { number: 2 }, ids: [settlementId] })
     expect(await auditWholeGateway(deps)).toMatchObject({ differences: [] })

@@ -23,6 +23,18 @@ it.each<readonly [Name, Query, string]>([
   expect([status, body, deps.provider.calls]).toStrictEqual([422, refusal, []])
 })
 
+it.each([
+  ['external_reference', 'external_reference=a&external_reference=a'],
+  ['status', 'page=1&status=pending&status=failed'],
+  ['per_page', 'per_page=1&per_page='],
+])('GET /v1/payments names %s, which %s gives twice', async (name, query) => {
+  const { ask } = await anApi()
+
+  const { status, body } = await ask('listPayments', { query })
+
+  expect([status, body['field_errors']]).toStrictEqual([422, { [name]: ['given twice'] }])
+})
+
 it.each<readonly [Name, Query]>([
   ['listPayments', { status: '', page: '', per_page: '' }],
   ['listSettlements', { page: '', per_page: '' }],

@@ -173,6 +173,29 @@ describe('the start of an expiry is its claim, and leaves the due time', () => {
   })
 })
 
+it.each(['open', 'succeeded'] as const)(
+  'a request that refuses its cancel and stays %s without a capture is a finding after an hour',
+  async (status) => {
+    const { deps, payment, request, check, reread, passTime, suspenseOf } = await aQris()
+    deps.provider.answer('cancelRequest', { kind: 'final' })
+    request({ status })
+    const findingId = `${payment.paymentId}#state_unknown`
+    passTime()
+    await check()
+    deps.clock.advance(3_500)
+    await check()
+    expect(await suspenseOf(findingId)).toBeUndefined()
+    deps.clock.advance(200)
+
+    await check()
+    await check()
+
+    expect(await suspenseOf(findingId)).toMatchObject({ kind: 'finding', status: 'open' })
+    expect(deps.published).toMatchObject([{ subject: findingId }])
+    expect(await reread()).toMatchObject({ status: 'pending' })
+  },
+)
+
 it('a cancel whose answer was lost is checked within a minute, and then ends as cancelled', async () => {
   const { deps, reread, runDueWork, loseCancel, expectCancelled } = await aQris()
   await loseCancel('answer')

@@ -36,11 +36,11 @@ const VERDICTS: Readonly<Record<string, readonly string[]>> = {
     'https://sub.merchant.co.id/a/b/c https://xn--mnchen-3ya.example/ ' +
       'https://münchen.example/ https://constructor/',
   ],
-  'must be a full URL': ['merchant.example /hooks https:// https:///'],
-  'must be an https URL': [
-    'http://merchant.example/ ftp://merchant.example/ file:///etc/passwd javascript:alert(1) ' +
-      'data:text/plain,x',
+  'must be a full URL': [
+    'merchant.example /hooks https:// https:/// https:///merchant.example https:merchant.example ' +
+      'file:///etc/passwd javascript:alert(1) data:text/plain,x',
   ],
+  'must be an https URL': ['http://merchant.example/ ftp://merchant.example/'],
   'must not carry user info': [
     'https://user@merchant.example/ https://user:pass@merchant.example/ ' +
       'https://:pass@merchant.example/',
