@@ -20,7 +20,7 @@ export const paymentsQuery = v.pipe(
     ),
     idempotency_key: v.optional(
       v.pipe(
-        v.string(),
+        requiredText('idempotency_key'),
         v.maxLength(MAX_KEY_LENGTH, lengthMessage('idempotency_key', MAX_KEY_LENGTH)),
         v.regex(KEY_CHARACTERS, `idempotency_key ${KEY_CHARACTERS_MESSAGE}`),
         // HTTP takes spaces at the ends of the header away.
