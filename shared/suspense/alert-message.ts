@@ -51,7 +51,7 @@ export async function disputesBefore(deps: TableDeps, { createdAt }: Suspense): 
 
 function messageOf(item: Suspense, facts: Facts) {
   const { kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'unknown', clientId } = item
-  const close = `run resolve-suspense --suspense_id ${suspenseId}`
+  const close = `run ${resolveCommand(item)}${kind === 'finding' ? ' --resolution explained' : ''}`
   const unit = cause === 'wrong_currency' ? 'of another currency' : 'IDR'
   const isChanged = cause === 'payment_foreign'
   const todo = isChanged ? 'Its row was changed: call the owner of the code' : 'No action is needed'
@@ -64,11 +64,11 @@ function messageOf(item: Suspense, facts: Facts) {
   }
   if (kind === 'case') return messageOfCase(item, facts)
   if (kind === 'money')
-    return `The provider received ${amountMinor} ${unit} that the gateway credits to no client (${cause}, payment ${paymentId}). ${facts.refund} After a refund by bank or a write-off, ${close}.`
+    return `The provider received ${amountMinor} ${unit} that the gateway credits to no client (${cause}, payment ${paymentId}). ${facts.refund} After a refund by our bank ${close} --resolution refunded_by_bank, after a write-off with --resolution written_off.`
   switch (cause) {
     case 'money_went_back':
       if (item.answerBy !== undefined) return messageOfChargeback(item, item.answerBy)
-      return `The provider took back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR less. ${amountMinor > 0 ? 'No action is needed; get' : 'The house bears it: get'}-payment shows the movement.`
+      return `${suspenseId.startsWith('bank:') ? 'Our bank refunded' : 'The provider took back'} money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR less. ${amountMinor > 0 ? 'No action is needed; get' : 'The house bears it: get'}-payment shows the movement.`
     case 'money_came_back':
       return `The provider gave back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR more. ${amountMinor > 0 ? 'No action is needed; get' : 'The house keeps it: get'}-payment shows the movement.`
     case 'disputed_amount_unknown':
@@ -94,6 +94,13 @@ function messageOf(item: Suspense, facts: Facts) {
   }
 }
 
+/** Some ids have spaces. A person pastes the command into a shell. */
+function resolveCommand({ suspenseId }: Suspense) {
+  const isPlain = /^[\w.:#-]+$/.test(suspenseId)
+  const id = isPlain ? suspenseId : `'${suspenseId.replaceAll("'", String.raw`'\''`)}'`
+  return `resolve-suspense --suspense_id ${id}`
+}
+
 /** The id of a payout whose row became void names its settlement. */
 const UNDONE_PAYOUT = /^(.+)#([0-9a-f-]{36})#transaction_unexplained$/
 
@@ -101,7 +108,7 @@ function messageOfUnexplained(item: Suspense, close: string) {
   const { cause, suspenseId, amountMinor, paymentId = 'unknown' } = item
   const [, transactionId, settlementId] = UNDONE_PAYOUT.exec(suspenseId) ?? []
   if (settlementId === undefined)
-    return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}). Check it, then ${close}.`
+    return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}${amountMinor === undefined ? '' : `, ${amountMinor} IDR`}). The runbook, suspense, says for ${cause} what to do. Then ${close}.`
   return `The provider's transfer ${transactionId} of ${amountMinor} IDR for settlement ${settlementId} failed or came back after the books had it, so the merchant lacks this money (${suspenseId}). If the settlement is marked paid, run return-payout --settlement_id ${settlementId} --bank_reference ${transactionId}: the next settlement pays it again. If it is recorded, do not mark it paid by this transfer. Then ${close}.`
 }
 
@@ -124,7 +131,7 @@ function moneyOf({ paymentId = 'unknown', providerPaymentId }: Suspense) {
 
 function messageOfCase(item: Suspense, { wentBack }: Facts) {
   const { cause, suspenseId, amountMinor, paymentId = 'unknown', state, answerBy } = item
-  const close = `resolve-suspense --suspense_id ${suspenseId}`
+  const close = resolveCommand(item)
   const amount = amountMinor === undefined ? 'an unknown amount' : `${amountMinor} IDR`
   if (cause === 'transfer') {
     return `${amount} left the provider's account by a transfer that names payment ${paymentId} (${suspenseId}); the house bears it until it is booked. If it refunds a payment that the merchant was credited with, run refund-payment --payment_id ${paymentId} --amount_minor ${amountMinor} --provider_transaction_id ${suspenseId.replace(/#transfer$/, '')}. If it gives back held money, list-suspense --payment_id ${paymentId} shows it. Otherwise run ${close} --resolution explained.`
