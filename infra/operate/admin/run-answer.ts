@@ -12,6 +12,7 @@ import { renderRefusal, withCommands } from './render-reply.ts'
 
 const LINES_A_CALL = 100
 
+type AnsweredLine = v.InferOutput<typeof AnsweredSchema>['lines'][number]
 const AnsweredReply = v.object({ status: v.literal(200), body: AnsweredSchema })
 
 /**
@@ -24,9 +25,21 @@ export async function runAnswer(
   io: Output & { readonly env: NodeJS.ProcessEnv },
 ) {
   const { lines, refused, passedOver } = readAnswer(file, await readTables(file))
-  const counts = { done: 0, failed: 0, refused: refused.length }
+  const counts = { done: 0, failed: 0, refused: 0 }
+  const results: AnsweredLine[] = []
+  const report = (result: AnsweredLine) => {
+    counts[result.result] += 1
+    results.push(result)
+    const text = printableLine(textOfResult(result, call.stage))
+    if (result.result === 'refused') io.err(text)
+    else if (!call.json) io.out(text)
+  }
+  const printJson = () => {
+    const answer = { lines: results, passed_over: passedOver }
+    if (call.json) io.out(JSON.stringify(answer, null, 2))
+  }
   for (const { line, id, reason } of refused)
-    io.err(printableLine(`line ${line}  ${id || '-'}  refused: ${reason}`))
+    report({ line, settlement_id: id || '-', result: 'refused', reason })
   if (lines.length + refused.length === 0) io.err(printableLine(`${file} has no line of a payout`))
   for (const chunk of chunks(lines, LINES_A_CALL)) {
     const payload = { ...call.payload, lines: chunk }
@@ -39,19 +52,21 @@ export async function runAnswer(
         `${counts.done} done, ${counts.failed} failed before; ${textOf(chunk)} not answered, ` +
           `${textOf(unsent)} not sent; repeat the same file`,
       )
+      printJson()
       return false
     }
-    for (const { line, settlement_id: id, result, reason } of reply.output.body.lines) {
-      counts[result] += 1
-      const why = reason ? `: ${withCommands(reason, call.stage)}` : ''
-      const text = printableLine(`line ${line}  ${id}  ${result}${why}`)
-      if (result === 'refused') io.err(text)
-      else io.out(text)
-    }
+    for (const result of reply.output.body.lines) report(result)
   }
-  io.out(`${counts.done} done, ${counts.failed} failed, ${counts.refused} refused`)
-  if (passedOver > 0) io.out(`lines of the type PAYMENT passed over: ${passedOver}`)
+  printJson()
+  if (!call.json) {
+    io.out(`${counts.done} done, ${counts.failed} failed, ${counts.refused} refused`)
+    if (passedOver > 0) io.out(`lines of the type PAYMENT passed over: ${passedOver}`)
+  }
   return lines.length > 0 && counts.refused === 0
+}
+
+function textOfResult({ line, settlement_id: id, result, reason }: AnsweredLine, stage: string) {
+  return `line ${line}  ${id}  ${result}${reason ? `: ${withCommands(reason, stage)}` : ''}`
 }
 
 function textOf(lines: readonly AnswerLine[]) {

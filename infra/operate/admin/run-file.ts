@@ -24,6 +24,7 @@ export async function runFile(
   { file, ...call }: ActionCall & { readonly file: string },
   io: Output & { readonly env: NodeJS.ProcessEnv },
 ) {
+  if (call.json) throw new UsageError('--file prints a line for each call, and takes no --json')
   const lines = linesOf(file, spec.fields ?? [], call.payload)
   let done = 0
   for (const [at, { number, id, payload }] of lines.entries()) {

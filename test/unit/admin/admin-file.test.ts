@@ -104,13 +104,14 @@ describe('npm run admin -- approve --file', () => {
     expect(err).toMatch(message)
   })
 
-  it('refuses a file beside fields, and a file that does not exist', async () => {
+  it('refuses a file beside fields or --json, and a file that does not exist', async () => {
     const file = fileOf(HEAD, lineOf('s1'))
 
     expect(await run(bank(), '--file', file, '--notes', 'by bank')).toMatchObject({
       code: 2,
       bodies: [],
     })
+    expect(await run(bank(), '--file', file, '--json')).toMatchObject({ code: 2, bodies: [] })
     const missing = { code: 2, err: `${file}.txt cannot be read`, bodies: [] }
     expect(await run(bank(), '--file', `${file}.txt`)).toMatchObject(missing)
   })
@@ -130,6 +131,21 @@ it.each([
   expect(err).toContain(
     'lines 2 to 101 were not answered, lines 102 to 151 were not sent; repeat the same file',
   )
+})
+
+it('payout-answer --json prints the results as one JSON value, and refused lines on stderr too', async () => {
+  const [paidId, id] = [crypto.randomUUID(), crypto.randomUUID()]
+  const done = { line: 2, settlement_id: paidId, result: 'done' }
+  const refused = { line: 3, settlement_id: id, result: 'refused', reason: 'paid before' }
+  const body = { done: 1, failed: 0, refused: 1, lines: [done, refused] }
+  const tool = await cli(json(200, { status: 200, body }), { GATEWAY_OPERATOR: 'sari' })
+  const lines = [paidId, id].map((settlement) => `${settlement},5,12345678,success,R1`)
+  const file = fileOf('settlement_id,amount,bank_account_no,status,bank_reference', ...lines)
+
+  const { code, out, err } = await tool.run('payout-answer', '--file', file, '--json')
+
+  expect([code, JSON.parse(out)]).toStrictEqual([1, { lines: [done, refused], passed_over: 0 }])
+  expect(err).toBe(`line 3  ${id}  refused: paid before`)
 })
 
 it.each<[string, string[] | undefined]>([
