@@ -51,7 +51,7 @@ export async function gatewayParts(
   day: number,
 ) {
   const isDue = dueOn(day, historyDay)
-  const known: ReadDays = new Map()
+  const readDays: ReadDays = new Map()
   const today = dayNumber(deps.now())
   const recent: DaySpan = [dayText(today - LATELY_DAYS), LAST_DAY]
   const [firstBlock, lastBlock] = (await houseDays(deps)).map((one) => Math.floor(one / BLOCK_DAYS))
@@ -67,7 +67,7 @@ export async function gatewayParts(
         {
           within: [today - BOOKED_WITHIN_DAYS, today + 1],
           span: recent,
-          known,
+          readDays,
           lists: ['open', recent],
         },
       ),
@@ -100,7 +100,7 @@ export async function gatewayParts(
       const part = { key: `house ${dayText(first)}`, day: last }
       // Not all old blocks are due on the same day.
       const isBlockDue = isDue(first + (block % CYCLE_DAYS))
-      return [isBlockDue, housePart(deps, part, { within, span, known, lists: [span] })] as const
+      return [isBlockDue, housePart(deps, part, { within, span, readDays, lists: [span] })] as const
     }),
   ]
   return dueParts(parts, standing)
@@ -119,7 +119,7 @@ function housePart(deps: AuditDeps, part: Omit<Part, 'judge'>, { lists, ...journ
     judge: async (state, isOver) => {
       let { entries, differences } = await auditJournal(deps, journal)
       const ofHouse = await confirmedDifferences(deps, async (isAgain) => {
-        const again = { ...journal, known: undefined }
+        const again = { ...journal, readDays: undefined }
         if (isAgain) ({ entries, differences } = await auditJournal(deps, again))
         return [...differences, ...(await auditHouseAdjustments(deps, entries))]
       })

@@ -219,10 +219,10 @@ function suspensePart(deps: AuditDeps, { clientId }: Client): Part {
       const named = new Set(entries.flatMap(({ suspenseId }) => suspenseId ?? []))
       const lists = [[FIRST_DAY, LAST_DAY]] as const
       const items = await judgeSuspense(deps, entries, { lists, named, clientId, state, isOver })
-      const noted = await confirmedDifferences(deps, async () =>
+      const notedDifferences = await confirmedDifferences(deps, async () =>
         auditNotes(deps, await notesOf(deps, clientId)),
       )
-      const all = [...items.differences, ...noted]
+      const all = [...items.differences, ...notedDifferences]
       const own = all.filter((one) => one.clientId === clientId)
       return { ...items, differences: own.map(withoutClient) }
     },

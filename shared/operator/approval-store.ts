@@ -141,9 +141,9 @@ type StoredApproval = { readonly at?: unknown; readonly usedAt?: unknown }
 
 export async function findStoredApproval(
   deps: TableDeps,
-  of: Approvable,
+  approvable: Approvable,
 ): Promise<StoredApproval | undefined> {
-  return deps.table.get(approvalKey(approvalIdOf(of)))
+  return deps.table.get(approvalKey(approvalIdOf(approvable)))
 }
 
 /**
@@ -185,8 +185,11 @@ export type UsedApproval = {
 }
 
 /** Reads the approval of an action, and answers the step that uses it up, as `useOf` does. */
-export async function requireApproval(deps: StoreDeps, of: Approvable): Promise<UsedApproval> {
-  return useOf(deps, await findValidApproval(deps, of))
+export async function requireApproval(
+  deps: StoreDeps,
+  approvable: Approvable,
+): Promise<UsedApproval> {
+  return useOf(deps, await findValidApproval(deps, approvable))
 }
 
 /**
@@ -195,13 +198,13 @@ export async function requireApproval(deps: StoreDeps, of: Approvable): Promise<
  */
 export async function findValidApproval(
   deps: StoreDeps,
-  of: Approvable,
+  approvable: Approvable,
   covers: (figures: ApprovedFigures) => boolean = () => true,
 ): Promise<Approval> {
   // A row that cannot be read approves nothing.
-  const approval = ifValid(ApprovalSchema, await findStoredApproval(deps, of))
+  const approval = ifValid(ApprovalSchema, await findStoredApproval(deps, approvable))
   const problem = problemOf(approval, deps.now(), covers)
-  if (approval === undefined || problem !== undefined) throw approvalError(of, problem)
+  if (approval === undefined || problem !== undefined) throw approvalError(approvable, problem)
   return approval
 }
 
@@ -230,14 +233,14 @@ function problemOf(
   return covers(approval.payload) ? undefined : 'the last one names lower figures'
 }
 
-function approvalError(of: Approvable, problem = '') {
+function approvalError(approvable: Approvable, problem = '') {
   // The operator has named the settlement.
-  const { settlement_id: _, ...confirm } = of.payload
+  const { settlement_id: _, ...confirm } = approvable.payload
   return invalid(
-    `${of.action} needs an approval of exactly these figures: ${problem}`,
+    `${approvable.action} needs an approval of exactly these figures: ${problem}`,
     undefined,
-    approvalHint(of),
-    of.action === 'mark-settlement-paid' ? { confirm } : {},
+    approvalHint(approvable),
+    approvable.action === 'mark-settlement-paid' ? { confirm } : {},
   )
 }
 

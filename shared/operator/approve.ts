@@ -31,13 +31,13 @@ export async function approve(
   requireReplaceable: () => Promise<void> = async () => undefined,
 ) {
   const { operator, notes } = input
-  const of = { action: input.action, payload: figuresIn(input) }
-  const earlier = await findStoredApproval(deps, of)
+  const approvable = { action: input.action, payload: figuresIn(input) }
+  const earlier = await findStoredApproval(deps, approvable)
   if (earlier?.usedAt !== undefined) await requireReplaceable()
   const earlierAt = ifValid(TimestampSchema, earlier?.at)
   const now = deps.now()
   const at = earlierAt === undefined ? now : later(now, addMs(earlierAt, 1))
-  const approval = newApproval(of, operator, at)
+  const approval = newApproval(approvable, operator, at)
   const subject = approvalSubject(approvalIdOf(approval))
   const clientId = approvalOwner(approval.payload)
   const after = { ...toApprovalDto(approval), notes: notes ?? null }

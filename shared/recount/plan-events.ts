@@ -38,7 +38,7 @@ export async function planSettlementEvents(
     steps.push(puts)
   }
   const isLeft = (one: Difference) =>
-    remaining.some((left) => !lines.includes(left) && isSame(left, one))
+    remaining.some((line) => !lines.includes(line) && isSame(line, one))
   const ends = found.filter((one) => !isLeft(one))
   if (lines.length + ends.length === 0) return []
   return [

@@ -87,11 +87,11 @@ async function planPayment(
   const events = (await listEventsOf(deps, subjectOfPayment(id))).flatMap((event) => event ?? [])
   const entries = strayEntries.filter(({ paymentId }) => paymentId === id)
   const raised = await raisePayment(deps, books, stored, { events, entries })
-  const known = raised?.payment ?? stored
-  if (known.status === 'creating') return []
-  const isRaised = known !== stored
+  const source = raised?.payment ?? stored
+  if (source.status === 'creating') return []
+  const isRaised = source !== stored
   const isShownAnew = isRaised || differences.some(isOfShown)
-  const payment = isShownAnew ? await withShown(deps, known, differences) : known
+  const payment = isShownAnew ? await withShown(deps, source, differences) : source
   const row = paymentRow(payment)
   const judged = await judgePayments(deps, books.clientId, [
     { key, item: isShownAnew ? { ...key, ...row } : item },
@@ -171,11 +171,11 @@ function groupsOf(puts: readonly Put[]) {
 function isStrayAfter(payment: Payment, shown: Parameters<typeof straysOf>[1]) {
   const names = eventNamesOf(payment)
   const ids = new Set<string>(entriesOf(payment).map(({ entryId }) => entryId))
-  const left = straysOf(payment, shown)
+  const remaining = straysOf(payment, shown)
   return ({ what, id, found }: Difference): boolean =>
     (what === 'event' && found !== null && !names.includes(String(found))) ||
     (what === 'entry' && found !== 'missing' && !ids.has(id)) ||
-    left.entries.some(({ entryId }) => entryId === id)
+    remaining.entries.some(({ entryId }) => entryId === id)
 }
 
 /** Items of one event, or an entry, that are put together. */
@@ -218,8 +218,8 @@ async function putsOf(
 }
 
 function announcement(deps: RecountDeps, payment: Payment, name: string) {
-  const held = heldBy(payment, name)
-  if (held) return announcementOfHeld(deps, payment, held, deps.now())
+  const heldMoney = heldBy(payment, name)
+  if (heldMoney) return announcementOfHeld(deps, payment, heldMoney, deps.now())
   const movement = payment.movements.find((candidate) => reversedEventName(candidate) === name)
   if (movement === undefined) return announcementOf(deps, asAnnounced(payment))
   // Movements of an open payment are announced with the estimated fee.

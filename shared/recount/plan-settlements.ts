@@ -82,12 +82,12 @@ export async function planSettlements(
           ? sums
           : live && `it is in payout batch ${live}: cancel the batch, or wait for the bank's answer`
       const ends = own.filter(isAboutSums)
-      const left: Plan = why ? [{ id, why, ends }] : isChanging ? [{ ends }] : []
+      const leftPlan: Plan = why ? [{ id, why, ends }] : isChanging ? [{ ends }] : []
       const settled = { before, after, newEntry: trail.newEntry }
       const isSummed = typeof sums === 'object' && sums.netMinor > 0
       return {
         settlement: { ...settled, sums: isSummed ? sums : undefined },
-        plan: [...trail.writes, ...ofEvents, ...left],
+        plan: [...trail.writes, ...ofEvents, ...leftPlan],
       }
     },
   )

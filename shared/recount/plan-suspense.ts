@@ -67,11 +67,11 @@ async function planItem(
   // Of another client, or unreadable.
   if (born === undefined || born.clientId !== clientId || (stored && !item)) return []
   const entries = allEntries.filter(({ suspenseId }) => suspenseId === id)
-  const known: Suspense = { ...(item ?? bornItem(born)), ...v.parse(NotedSchema, born) }
+  const source: Suspense = { ...(item ?? bornItem(born)), ...v.parse(NotedSchema, born) }
   // Without its entry a row of the provider counts as not booked: the sync books it again.
   const providerMinor = entries.find(({ type }) => type === 'suspense')?.providerMinor
-  const booked: Suspense = { ...known, providerMinor, ...backIn(known, entries) }
-  const resolved = resolutionOf(known, entries, records)
+  const booked: Suspense = { ...source, providerMinor, ...backIn(source, entries) }
+  const resolved = resolutionOf(source, entries, records)
   const after: Suspense = { ...booked, ...resolved }
   const isByOperator = resolved !== undefined
   const own = entries.find(({ type }) => type === 'suspense_resolved')

@@ -240,8 +240,10 @@ async function planAdjustmentAnew(
     steps: Object.fromEntries(Object.entries(steps).filter(([name]) => !kept.includes(name))),
   }
   if (lines.length === 0) return []
-  const of = approvalFor(input)
-  const left = of ? await unapproved(deps, { id: reference, of, at: eligibleAt }) : []
+  const approvable = approvalFor(input)
+  const left = approvable
+    ? await unapproved(deps, { id: reference, approvable, at: eligibleAt })
+    : []
   return left.length === 0 ? [write] : left
 }
 

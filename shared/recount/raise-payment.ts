@@ -91,8 +91,11 @@ async function nextPayment(
 }
 
 function hasProgress(payment: Payment, strays: Shown) {
-  const left = straysOf(payment, strays)
-  return left.events.length + left.entries.length < strays.events.length + strays.entries.length
+  const remaining = straysOf(payment, strays)
+  return (
+    remaining.events.length + remaining.entries.length <
+    strays.events.length + strays.entries.length
+  )
 }
 
 /** No entry of the change differs from the stored entry in any figure. */

@@ -10,10 +10,14 @@ import type { RecountDeps } from './plan.ts'
  */
 export async function unapproved(
   deps: RecountDeps,
-  { id, of, at }: { readonly id: string; readonly of: Approvable; readonly at: Timestamp },
+  {
+    id,
+    approvable,
+    at,
+  }: { readonly id: string; readonly approvable: Approvable; readonly at: Timestamp },
 ) {
-  if (await wasApproved(deps, of, at)) return []
-  const why = `its rows show ${of.action}, which nobody has approved. ${approvalHint(of)}`
+  if (await wasApproved(deps, approvable, at)) return []
+  const why = `its rows show ${approvable.action}, which nobody has approved. ${approvalHint(approvable)}`
   return [{ id, why, ends: [] }]
 }
 
@@ -25,7 +29,7 @@ export async function unapprovedAgain(deps: RecountDeps, settlement: Settlement)
   const action = recreditedAt ? 'recredit-settlement' : 'return-payout'
   if (status !== (recreditedAt ? 'failed' : 'manual_paid'))
     return [{ id, why: `its rows show ${action}, but it is ${status}`, ends: [] }]
-  return unapproved(deps, { id, of: { action, payload: { settlement_id: id } }, at })
+  return unapproved(deps, { id, approvable: { action, payload: { settlement_id: id } }, at })
 }
 
 /** Of held money that our bank has paid back. */
@@ -33,5 +37,5 @@ export async function unapprovedRefund(deps: RecountDeps, item: Suspense) {
   const { suspenseId: id, resolution, createdAt: at } = item
   if (resolution !== 'refunded_by_bank') return []
   const payload = { suspense_id: id, resolution }
-  return unapproved(deps, { id, of: { action: 'resolve-suspense', payload }, at })
+  return unapproved(deps, { id, approvable: { action: 'resolve-suspense', payload }, at })
 }

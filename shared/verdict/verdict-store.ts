@@ -113,8 +113,8 @@ type Changed = Partial<Omit<Verdict, 'version' | 'standing'>>
 export async function addDifferences(deps: StoreDeps, owner: string, found: ByPart) {
   return recordDifferences(deps, owner, ({ standing }) => {
     const withKnown = [...found].map(([part, added]) => {
-      const known = standing.filter((one) => one.part === part)
-      return [part, [...known, ...added].map(withoutClient)] as const
+      const kept = standing.filter((one) => one.part === part)
+      return [part, [...kept, ...added].map(withoutClient)] as const
     })
     return new Map(withKnown)
   })
@@ -141,7 +141,7 @@ export async function recordDifferences(
     const dropped = new Set(unaccepted).difference(new Set(mostImportant(unaccepted)))
     const isKept = (one: Standing) => !dropped.has(one)
     const after = { ...before, standing: standing.filter(isKept), ...changed }
-    const isAdded = (one: Standing) => !before.standing.some((known) => isIdentical(known, one))
+    const isAdded = (one: Standing) => !before.standing.some((other) => isIdentical(other, one))
     const kept = unaccepted.filter(isKept)
     // An unchanged verdict is not written, because a payout may depend on its version.
     if (isDeepStrictEqual(after, before)) return { unaccepted: kept, added: [] }

@@ -99,7 +99,7 @@ async function judgeSources(
     return payment && item ? [{ payment, item }] : []
   })
   const payments = rows.map(({ payment }) => payment)
-  const known = new Map(
+  const knownItems = new Map(
     entries.flatMap((entry) => {
       const item = itemOf(entry)
       return item ? [[item['sk'], item] as const] : []
@@ -108,7 +108,7 @@ async function judgeSources(
   const now = deps.now()
   const [owners, ofEntries, events] = await Promise.all([
     judgeOwners(deps, payments),
-    judgeEntries(deps, clientId, payments, { reads, known }),
+    judgeEntries(deps, clientId, payments, { reads, knownItems }),
     eventReads && judgeEventsOf(deps, clientId, payments, eventReads),
   ])
   const derived = payments.flatMap((payment) => tryToMake(() => entriesOf(payment)) ?? [])

@@ -57,11 +57,11 @@ export function auditEvent(
   const subject = subjectOfPayment(payment.paymentId)
   const endedAt = payment.transitions.at(-1)?.at
   return compareEvent('event', { subject, name, clientId, item }, { endedAt, now }, (stored) => {
-    const held = heldBy(payment, stored.name)
+    const heldMoney = heldBy(payment, stored.name)
     const firedAt =
-      movementOf(payment, stored)?.notedAt ?? (held ? undefined : endedAt) ?? stored.firedAt
+      movementOf(payment, stored)?.notedAt ?? (heldMoney ? undefined : endedAt) ?? stored.firedAt
     // The event has the fee that was known when it fired: the final fee, or the estimate.
-    const forms = [payment, asEstimated(payment), ...(held ? [asPending(payment)] : [])]
+    const forms = [payment, asEstimated(payment), ...(heldMoney ? [asPending(payment)] : [])]
     // An erasure changes the events before the payment.
     const erased = forms.map((form) => ({ ...form, customer: undefined }))
     const bodies = [...forms, ...erased].map((form) => bodyOf(form, { ...stored, firedAt }))
@@ -89,8 +89,8 @@ export function compareEvent(
   }
   const stored = ifValid(EventSchema, item)
   if (stored === undefined) return unreadableRow(kind, id)
-  const known = { ...stored, ...own, eventId: eventIdFor(subject, name) }
-  const event = { ...known, ...derive(known) }
+  const source = { ...stored, ...own, eventId: eventIdFor(subject, name) }
+  const event = { ...source, ...derive(source) }
   const born = expiresAfter(event.firedAt, RETENTION.eventMs)
   const { ttl = 0 } = ttlOf(item)
   const isKept = ttl >= born && ttl <= expiresAfter(addMs(now, DAY_MS), RETENTION.eventMs)
@@ -106,11 +106,11 @@ function bodyOf(payment: Payment, event: Event) {
   return tryToMake(() => {
     const movement = movementOf(payment, event)
     const moved = movement && asMovedBy(payment, movement)
-    const held = heldThen(payment, event)
+    const heldMoney = heldThen(payment, event)
     const data = moved
       ? toReversedData(moved, movement)
-      : held
-        ? toHeldData(payment, held)
+      : heldMoney
+        ? toHeldData(payment, heldMoney)
         : toWebhookData(payment)
     return envelopeBody(event.type, event.eventId, event.firedAt, data)
   })
@@ -132,9 +132,9 @@ const HeldBody = v.object({ data: v.object({ held: v.object({ at: TimestampSchem
 
 /** After a restore the item may be held anew: its event keeps the time of the lost one. */
 function heldThen(payment: Payment, { name, body }: Event): HeldMoney | undefined {
-  const held = heldBy(payment, name)
-  const said = held && tryToMake(() => v.parse(HeldBody, JSON.parse(body)))
-  return said ? { ...held, at: said.data.held.at } : held
+  const heldMoney = heldBy(payment, name)
+  const said = heldMoney && tryToMake(() => v.parse(HeldBody, JSON.parse(body)))
+  return said ? { ...heldMoney, at: said.data.held.at } : heldMoney
 }
 
 function movementOf({ movements }: Payment, { name }: Event) {

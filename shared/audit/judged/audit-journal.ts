@@ -35,7 +35,7 @@ import { saidAs } from './derive-client.ts'
  */
 export async function auditJournal(
   deps: StoreDeps,
-  { within, known, span: [from, until] }: JournalSpan,
+  { within, readDays, span: [from, until] }: JournalSpan,
 ) {
   const isIn = (day: string) => day >= from && day <= until
   const readTotals = () =>
@@ -45,7 +45,7 @@ export async function auditJournal(
       limit: PAGE,
     })
   const totals = await readTotals()
-  const { rows, entries } = await readHouse(deps, within, known)
+  const { rows, entries } = await readHouse(deps, within, readDays)
   const totalsAfter = new Map((await readTotals()).map((total) => [total['sk'], total]))
   const hasMoved = ({ id }: Difference) =>
     !isDeepStrictEqual(
@@ -70,7 +70,7 @@ export async function auditJournal(
 export type JournalSpan = {
   readonly within: Days
   readonly span: DaySpan
-  readonly known?: ReadDays | undefined
+  readonly readDays?: ReadDays | undefined
 }
 
 /** The first and the last day, of rows and of totals. */
@@ -88,14 +88,14 @@ type Days = readonly [first: number, last: number]
 export type ReadDays = Map<string, ReturnType<typeof readDay>>
 
 /** The few rows without a client, and suspense. `within`: only rows of these days. */
-export async function readHouse(deps: StoreDeps, within?: Days, known: ReadDays = new Map()) {
+export async function readHouse(deps: StoreDeps, within?: Days, readDays: ReadDays = new Map()) {
   const [first, last] = await houseDays(deps)
   const from = Math.max(first, within?.[0] ?? first)
   const until = Math.min(last, within?.[1] ?? last)
   const days = Array.from({ length: Math.max(0, until - from + 1) }, (_, at) => dayText(from + at))
   const read = await mapInChunks(days, SIDE_BY_SIDE, (rowDay) => {
-    const rows = known.get(rowDay) ?? readDay(deps, rowDay)
-    known.set(rowDay, rows)
+    const rows = readDays.get(rowDay) ?? readDay(deps, rowDay)
+    readDays.set(rowDay, rows)
     return rows
   })
   const rows = read.flat()

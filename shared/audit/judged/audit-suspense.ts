@@ -138,11 +138,11 @@ async function judgeById(
     })
   const keys = rows.map(({ id: suspenseId, clientId }) => notedKey({ suspenseId, clientId }))
   const register = await deps.table.getMany(keys)
-  const noted = rows.map((row, at) => {
+  const notedRows = rows.map((row, at) => {
     const note = register[at]
     return { ...row, notes: note ? [{ ...row, noted: notedIn(note) }] : [] }
   })
-  return mapInChunks(noted, SIDE_BY_SIDE, async (row) => {
+  return mapInChunks(notedRows, SIDE_BY_SIDE, async (row) => {
     const { id, item, stored = {}, entries, notes } = row
     if (item === undefined) return { id, differences: await auditUnread(deps, row) }
     const own = [
@@ -182,9 +182,9 @@ async function auditUnread(
     readonly entries: readonly HouseEntry[]
   },
 ) {
-  const noted = stored ? undefined : notes.find((note) => note.noted)?.noted
+  const notedItem = stored ? undefined : notes.find((note) => note.noted)?.noted
   const found = stored ? unreadableRow('suspense', id) : missingRow('suspense', id)
-  const shown = noted ? await auditShownMoney(deps, { ...noted, status: 'open' }) : []
+  const shown = notedItem ? await auditShownMoney(deps, { ...notedItem, status: 'open' }) : []
   return withClient(ownerIn([...notes, ...entries]), [...found, ...shown])
 }
 

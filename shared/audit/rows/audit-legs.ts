@@ -91,11 +91,11 @@ export function auditAdjusted(entry: Entry, netMinor: number | undefined = entry
 
 /** `entries`: every entry of the house about money in suspense. */
 export function auditHeld(item: Suspense, entries: readonly HouseEntry[]) {
-  const held = entries.reduce((sum, { suspenseMinor }) => sum + suspenseMinor, 0)
+  const heldMinor = entries.reduce((sum, { suspenseMinor }) => sum + suspenseMinor, 0)
   const isByBank = item.resolution === 'refunded_by_bank' && item.providerMinor !== undefined
   const resolved = entries.find(({ type }) => type === 'suspense_resolved')
   return [
-    ...compare('suspense.held_minor', item.suspenseId, heldAmountOf(item), held),
+    ...compare('suspense.held_minor', item.suspenseId, heldAmountOf(item), heldMinor),
     ...compare(
       'suspense.bank_minor',
       item.suspenseId,

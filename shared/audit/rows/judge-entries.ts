@@ -24,14 +24,14 @@ export async function judgeEntries(
   deps: TableDeps,
   clientId: ClientId,
   payments: readonly Payment[],
-  { reads, known }: { readonly reads: Reads; readonly known?: EntryItems },
+  { reads, knownItems }: { readonly reads: Reads; readonly knownItems?: EntryItems },
 ) {
   const byPayment = new Map(
     payments.map((payment) => [payment, tryToMake(() => entriesOf(payment)) ?? []] as const),
   )
   const wanted = [...byPayment.values()].flat()
-  const items = known
-    ? await readOthers(deps, clientId, wanted, { known, reads })
+  const items = knownItems
+    ? await readOthers(deps, clientId, wanted, { knownItems, reads })
     : await readNeighbours(deps, clientId, wanted, reads)
   return [...byPayment].map(([payment, entries]) => {
     const { paymentId } = payment
@@ -56,13 +56,13 @@ async function readOthers(
   deps: TableDeps,
   clientId: ClientId,
   entries: readonly Entry[],
-  { known, reads }: { readonly known: EntryItems; readonly reads: Reads },
+  { knownItems, reads }: { readonly knownItems: EntryItems; readonly reads: Reads },
 ) {
-  const others = entries.filter((entry) => !known.has(entryKey(clientId, entry).sk))
+  const others = entries.filter((entry) => !knownItems.has(entryKey(clientId, entry).sk))
   const otherKeys = others.map((entry) => entryKey(clientId, entry))
   const items = await deps.table.getMany(otherKeys, reads)
   return new Map([
-    ...known,
+    ...knownItems,
     ...items.flatMap((item) => (item ? [[item['sk'], item] as const] : [])),
   ])
 }
