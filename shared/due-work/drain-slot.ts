@@ -90,7 +90,7 @@ export async function drainSlot(deps: Deps, kind: DueKind, share: DueSlot) {
   return { done, failed }
 }
 
-/** False when no item of the batch may be checked now: the worker waits. */
+/** False when the whole batch must wait. */
 async function handleBatch(deps: Deps, kind: DueKind, batch: readonly ReadItem[], run: Run) {
   const items = batch.map(({ item }) => item)
   const { decisions = [], retryAt = run.retryAt } = (await kind.admit?.(deps, items)) ?? {}
@@ -99,7 +99,7 @@ async function handleBatch(deps: Deps, kind: DueKind, batch: readonly ReadItem[]
   const handled = batch.map(async (due, at) => {
     const decision = decisions[at] ?? 'check'
     if (decision === 'wait') waiting.push(due)
-    // Read again after the pause.
+    // Read after the pause.
     else if (decision === 'pause') run.pausedIds.add(due.id)
     else await checkItem(deps, kind, due, decision, run)
   })

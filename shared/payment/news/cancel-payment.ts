@@ -148,7 +148,7 @@ async function cancelAndClose(
   }
 }
 
-/** The provider may show the end or the capture of a request some minutes after its refusal. */
+/** A request's end or capture may be shown minutes after the refusal. */
 async function noteHanging(deps: NewsDeps, payment: Payment) {
   const { paymentId: subject, expiresAt, expiryStartedAt: startedAt = expiresAt } = payment
   const now = deps.now()
