@@ -40,6 +40,7 @@ type Run = {
   readonly waiting: ReturnType<typeof roundRobin<ReadItem>>
   /** Items that the index may still show as due. */
   readonly triedIds: Set<string>
+  readonly pausedIds: Set<string>
   cursor: Item | undefined
   isAtEnd: boolean
   hasSkippedItems: boolean
@@ -58,6 +59,7 @@ export async function drainSlot(deps: Deps, kind: DueKind, share: DueSlot) {
     end: deps.monotonicMs() + RUN_BUDGET_MS,
     waiting: roundRobin(({ item }) => String(item['clientId'] ?? item['owner'])),
     triedIds: new Set(),
+    pausedIds: new Set(),
     cursor: undefined,
     isAtEnd: false,
     hasSkippedItems: false,
@@ -68,15 +70,15 @@ export async function drainSlot(deps: Deps, kind: DueKind, share: DueSlot) {
   while (deps.monotonicMs() < run.end) {
     const batch = await nextBatch(deps, kind, share, run)
     if (await handleBatch(deps, kind, batch, run)) continue
-    const isDone = batch.length === 0 && !run.hasSkippedItems
-    if (isDone || run.retryAt === undefined) break
-    // All workers retry at the same time. A random delay keeps them from always retrying in the
-    // same order.
+    if (run.retryAt === undefined || batch.length + run.pausedIds.size === 0) break
+    // All workers retry at the same time, so a random delay varies their order.
     const waitMs =
       Math.max(1, msBetween(deps.now(), run.retryAt)) + Math.floor(deps.random() * SECOND_MS)
     if (deps.monotonicMs() + waitMs >= run.end) break
     await deps.sleep(waitMs)
     run.retryAt = undefined
+    run.pausedIds.clear()
+    run.hasSkippedItems = true
   }
   const { done, failed } = run
   deps.log.info('due_work.drained', {
@@ -88,7 +90,7 @@ export async function drainSlot(deps: Deps, kind: DueKind, share: DueSlot) {
   return { done, failed }
 }
 
-/** False when no item of the batch may be checked now: the worker waits. */
+/** False when the whole batch must wait. */
 async function handleBatch(deps: Deps, kind: DueKind, batch: readonly ReadItem[], run: Run) {
   const items = batch.map(({ item }) => item)
   const { decisions = [], retryAt = run.retryAt } = (await kind.admit?.(deps, items)) ?? {}
@@ -97,9 +99,9 @@ async function handleBatch(deps: Deps, kind: DueKind, batch: readonly ReadItem[]
   const handled = batch.map(async (due, at) => {
     const decision = decisions[at] ?? 'check'
     if (decision === 'wait') waiting.push(due)
-    // Read again after the pause.
-    else if (decision === 'pause') run.hasSkippedItems = true
-    else await checkItem(deps, kind, { due, decision }, run)
+    // Read after the pause.
+    else if (decision === 'pause') run.pausedIds.add(due.id)
+    else await checkItem(deps, kind, due, decision, run)
   })
   await Promise.all(handled)
   run.waiting.putBack(waiting)
@@ -151,8 +153,7 @@ async function nextBatch(
   run: Run,
 ): Promise<readonly ReadItem[]> {
   const most = kind.batchSize(deps)
-  const isIdle = run.waiting.owners === 0 && run.retryAt === undefined
-  if (run.isAtEnd && run.hasSkippedItems && isIdle)
+  if (run.isAtEnd && run.hasSkippedItems && run.waiting.owners === 0)
     Object.assign(run, { isAtEnd: false, hasSkippedItems: false })
   while (!run.isAtEnd && run.waiting.owners < most && deps.monotonicMs() < run.end) {
     await readWindow(deps, kind, share, run)
@@ -167,7 +168,9 @@ async function readWindow(deps: Deps, { work, read }: DueKind, share: DueSlot, r
     limit: WINDOW_ITEMS,
     cursor: run.cursor,
   })
-  const rows = page.items.filter(({ id }) => isInPart(share, id) && !run.triedIds.has(id))
+  const rows = page.items.filter(
+    ({ id }) => isInPart(share, id) && !run.triedIds.has(id) && !run.pausedIds.has(id),
+  )
   for (const item of await read(deps, rows)) {
     const due = rows.find(({ pk, sk }) => pk === item?.['pk'] && sk === item['sk'])
     // The item decides: another worker may have changed its due time after the index was written.
@@ -181,14 +184,15 @@ async function readWindow(deps: Deps, { work, read }: DueKind, share: DueSlot, r
 async function checkItem(
   deps: Deps,
   { work, check }: DueKind,
-  { due, decision }: { readonly due: ReadItem; readonly decision: Decision },
+  due: ReadItem,
+  decision: Decision,
   run: Run,
 ) {
   run.triedIds.add(due.id)
   try {
     if (await check(deps, due, decision)) run.done++
   } catch (cause) {
-    // A failing item does not stop other items. It stays due and is retried.
+    // A failing item stops no other item. It stays due and is retried.
     deps.log.error('payment.check_failed', { work, id: due.id }, cause)
     run.failed++
   }

@@ -4,6 +4,7 @@ import { countPoints } from '../../shared/client/rate-store.ts'
 import { rateKey } from '../../shared/table/keys.ts'
 import { put } from '../../shared/table/step.ts'
 import { noteUnits } from '../../shared/table/used-units.ts'
+import { addMs } from '../../shared/time.ts'
 import { API, anApiClient, call } from '../support/api-event.ts'
 import { aClientId, aStoredClient } from '../support/payment-builders.ts'
 import { interceptTable, recordTable, testDeps } from '../support/test-deps.ts'
@@ -128,33 +129,39 @@ describe('a debt (design section 9)', () => {
   const aDebtor = async (limit = 10) => {
     const deps = testDeps()
     const client = await aStoredClient(deps, { rateLimitPerSecond: limit })
-    const anotherEnvironment = { ...deps, memory: {} }
     const ask = (from = deps) =>
       enforceRateLimit(from, client, ONE).then(
         () => 'passed',
         ({ details }) => details.retryAfterSeconds,
       )
-    const owe = (points: number, from = deps) => addDebt(from, client, ONE, points * 60)
+    const owe = (points: number) => addDebt(deps, client, ONE, points * 60)
     const counter = () => deps.table.get(rateKey(client.clientId, 'requests'))
-    return { deps, client, anotherEnvironment, ask, owe, counter }
+    return { deps, client, ask, owe, counter }
   }
 
   it('refuses in every environment until the limit has paid the debt off, and says when', async () => {
-    const { deps, anotherEnvironment, ask, owe } = await aDebtor()
+    const { deps, ask, owe } = await aDebtor()
+    const other = { ...deps, memory: {} }
+    const behind = { ...deps, memory: {}, now: () => addMs(deps.now(), -10_000) }
 
     expect(await ask()).toBe('passed')
-    await owe(36)
+    await owe(33)
 
-    expect([await ask(), await ask(anotherEnvironment)]).toStrictEqual([3, 'passed'])
-    // The first request of an environment is not counted; it reads the debt with the second.
-    expect([await ask(anotherEnvironment), await ask(anotherEnvironment)]).toStrictEqual([
-      'passed',
-      3,
-    ])
+    expect(await ask()).toBe(3)
+    // The third request reads the debt.
+    for (const [from, seconds] of [
+      [other, 3],
+      [behind, 13],
+    ] as const)
+      expect([await ask(from), await ask(from), await ask(from)]).toStrictEqual([
+        'passed',
+        'passed',
+        seconds,
+      ])
     deps.clock.advance(2)
-    expect([await ask(), await ask(anotherEnvironment)]).toStrictEqual([1, 1])
+    expect([await ask(), await ask(other)]).toStrictEqual([1, 1])
     deps.clock.advance(1)
-    expect([await ask(), await ask(anotherEnvironment)]).toStrictEqual(['passed', 'passed'])
+    expect([await ask(), await ask(other)]).toStrictEqual(['passed', 'passed'])
   })
 
   it('costs no write while the client is far below its limit, and is counted later', async () => {

@@ -112,6 +112,7 @@ export async function expirePayment(
     const isOpen =
       newsOutcome.kind === 'not_found' ||
       (newsOutcome.kind === 'applied' && newsOutcome.payment?.status === 'pending')
+    if (newsOutcome.kind === 'not_shown') await noteHanging(deps, payment)
     if (!isOpen) return newsOutcome
   }
   const outcome = await recordExpiryStart(deps, payment, deps.now())
@@ -132,10 +133,9 @@ async function cancelAndClose(
   const answer = await deps.provider.cancelRequest(payment.paymentRequestId)
   if (answer.kind === 'final') {
     const outcome = await applyNewsOfVisiblePayment(deps, payment, source)
-    // Money that was given back before a restore ends no payment.
-    const isGivenBack = outcome.kind === 'applied' && outcome.held === true
     const isPending = outcome.kind === 'applied' && outcome.payment?.status === 'pending'
-    if (!isGivenBack || !isPending) {
+    // Money that was given back before a restore ends no payment.
+    if (!isPending || !outcome.held) {
       if (isPending || outcome.kind === 'not_shown') await noteHanging(deps, payment)
       return outcome
     }
@@ -148,9 +148,9 @@ async function cancelAndClose(
   }
 }
 
-/** The provider may show the end or the capture of a request some minutes after its refusal. */
+/** A request's end or capture may be shown minutes after the refusal. */
 async function noteHanging(deps: NewsDeps, payment: Payment) {
-  const { paymentId: subject, expiryStartedAt: startedAt } = payment
+  const { paymentId: subject, expiresAt, expiryStartedAt: startedAt = expiresAt } = payment
   const now = deps.now()
   if (startedAt === undefined || now < addMs(startedAt, HOUR_MS)) return
   await recordSuspense(deps, finding({ subject, cause: 'state_unknown', payment, now }))

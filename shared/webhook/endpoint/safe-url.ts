@@ -56,7 +56,7 @@ publicIpv6.addSubnet('2000::', 3, 'ipv6')
 /** The URL of a webhook, or why it is refused, at registration and at each delivery. */
 export function inspectUrl(text: string, rules: UrlRules): URL | string {
   // The parser supplies slashes that are missing, and drops those that are too many.
-  if (HIDDEN_CHARACTER.test(text) || !/^[a-z]+:\/\/[^/]/i.test(text) || !URL.canParse(text))
+  if (HIDDEN_CHARACTER.test(text) || !/^[a-z]+:\/\/[^/\\]/i.test(text) || !URL.canParse(text))
     return 'must be a full URL'
   const url = new URL(text)
   const isLoopback = rules.allowLoopbackWebhooks && LOOPBACK_HOSTS.has(url.hostname)

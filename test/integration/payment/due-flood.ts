@@ -2,7 +2,7 @@ import { handler as dueAlerts } from '../../../functions/queue/check-due-alerts.
 import { handler as dueDeliveries } from '../../../functions/queue/check-due-deliveries.ts'
 import { handler as duePayments } from '../../../functions/queue/check-due-payments.ts'
 import type { Client } from '../../../shared/client/client.ts'
-import type { Payment, PaymentRequest } from '../../../shared/payment/payment.ts'
+import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { createPrng } from '../../simulation/world/prng.ts'
@@ -52,8 +52,8 @@ export async function aFlood(count: number, providerCallsPerMinute = 600, reques
     payments,
     countExpired: () =>
       deps.stored.items('PAYMENT#').filter(({ status }) => status === 'expired').length,
-    dueTimes: (some: Payment[]) =>
-      some.map(({ paymentId }) => deps.stored.item(paymentKey(paymentId))?.['due_at']),
+    dueTimes: () =>
+      payments.map(({ paymentId }) => deps.stored.item(paymentKey(paymentId))?.['due_at']),
     runWorker: (workerDeps: TestDeps = deps, share: object = { slot: 3, part: 0, parts: 1 }) =>
       workOn(workerDeps, 'due-payments', share),
   }

@@ -25,6 +25,7 @@ import { dueAtOf } from '../../support/webhook-builders.ts'
 import { aScene } from './payment-test.ts'
 
 const LIFETIME_S = 600
+const UNREACHABLE = { kind: 'unanswered', reason: 'unreachable' } as const
 const EXPIRED = 'payment cannot be cancelled in status=expired'
 
 async function aQris() {
@@ -40,7 +41,7 @@ async function aQris() {
     loseCancel: async (lostPart: 'request' | 'answer') => {
       provider.script('cancelRequest', async (id, timeoutMs) => {
         if (lostPart === 'answer') await provider.healthy.cancelRequest(id, timeoutMs)
-        return { kind: 'unanswered', reason: 'unreachable' }
+        return UNREACHABLE
       })
       await expect(cancel()).rejects.toMatchObject({ code: 'network' })
       provider.heal('cancelRequest')
@@ -104,10 +105,8 @@ describe('a payment after its expiry time', () => {
     await check()
 
     expect(paymentAtCancel).toMatchObject({ status: 'pending', expiryStartedAt: deps.now() })
-    expect([
-      deps.provider.countOf('getRequest'),
-      deps.provider.countOf('cancelRequest'),
-    ]).toStrictEqual([0, 1])
+    const { countOf } = deps.provider
+    expect([countOf('getRequest'), countOf('cancelRequest')]).toStrictEqual([0, 1])
     await expectExpired()
   })
 })
@@ -119,7 +118,7 @@ describe('the start of an expiry is its claim, and leaves the due time', () => {
     const item = () => deps.table.get(paymentKey(payment.paymentId))
     deps.clock.set(addMs(payment.dueAt ?? deps.now(), 1))
     const read = await item()
-    deps.provider.answer('cancelRequest', { kind: 'unanswered', reason: 'unreachable' })
+    deps.provider.answer('cancelRequest', UNREACHABLE)
     expect(await checkDuePayment(deps, read)).toBe('unanswered')
     return { ...scene, item, read, callsAtFirst: deps.provider.calls.length }
   }
@@ -173,12 +172,17 @@ describe('the start of an expiry is its claim, and leaves the due time', () => {
   })
 })
 
-it.each(['open', 'succeeded'] as const)(
-  'a request that refuses its cancel and stays %s without a capture is a finding after an hour',
-  async (status) => {
-    const { deps, payment, request, check, reread, passTime, suspenseOf } = await aQris()
+it.each([
+  ['open', 'it expires'],
+  ['succeeded', 'it expires'],
+  ['succeeded', 'a cancel'],
+] as const)(
+  'a request that refuses its cancel and stays %s without a capture is a finding an hour after %s',
+  async (status, first) => {
+    const { deps, payment, request, cancel, check, reread, passTime, suspenseOf } = await aQris()
     deps.provider.answer('cancelRequest', { kind: 'final' })
     request({ status })
+    if (first === 'a cancel') await expect(cancel()).rejects.toThrow('try again')
     const findingId = `${payment.paymentId}#state_unknown`
     passTime()
     await check()
@@ -196,7 +200,7 @@ it.each(['open', 'succeeded'] as const)(
   },
 )
 
-it('a cancel whose answer was lost is checked within a minute, and then ends as cancelled', async () => {
+it('a cancel whose answer was lost is checked within a minute, and ends as cancelled', async () => {
   const { deps, reread, runDueWork, loseCancel, expectCancelled } = await aQris()
   await loseCancel('answer')
 
@@ -206,15 +210,14 @@ it('a cancel whose answer was lost is checked within a minute, and then ends as 
   await expectCancelled()
 })
 
-it('a cancel without an answer stays due within a minute, also if the payment was due while the provider was called', async () => {
+it('a cancel without an answer stays due within a minute, also with a check during the call', async () => {
   const { deps, payment, reread, cancel } = await aScene({ method: 'ewallet', channelCode: 'DANA' })
-  const { dueAt: usualCheckAt = deps.now() } = payment
-  deps.clock.set(addMs(usualCheckAt, -1_000))
+  deps.clock.set(addMs(payment.dueAt ?? deps.now(), -1_000))
   deps.provider.script('cancelRequest', async (id, timeoutMs) => {
     deps.clock.advance(2)
     await checkDuePayment(deps, await deps.table.get(paymentKey(payment.paymentId)))
     await deps.provider.healthy.cancelRequest(id, timeoutMs)
-    return { kind: 'unanswered', reason: 'unreachable' }
+    return UNREACHABLE
   })
 
   await expect(cancel()).rejects.toMatchObject({ code: 'network' })
@@ -258,7 +261,7 @@ describe('POST cancel after expires_at', () => {
   )
 })
 
-it('a cancel is refused when the expiry starts before the cancel is stored', async () => {
+it('a cancel is refused when the expiry starts before it is stored', async () => {
   const { deps, payment, reread, cancel, expectExpired } = await aQris()
   const raced = beforeFirst(deps, 'update', () => recordExpiryStart(deps, payment, deps.now()))
 

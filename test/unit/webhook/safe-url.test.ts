@@ -68,6 +68,7 @@ describe('inspectUrl', () => {
       '',
       'https://a b/',
       ' https://a.example',
+      String.raw`https://\a.example`,
       'https://a.example\n',
       'https://a\u200B.example',
     ].map((url) => [url, 'must be a full URL'] as const),
