@@ -158,15 +158,15 @@ describe('the callbacks of the provider simulator', () => {
       sim.pay(id)
       sim.core.reversePayment(id, { kind: 'chargeback', deducted: 'monthly', amount })
     }
-    const before = sim.rows({ types: 'chargeback_deduction' })
     await sim.advance(0)
 
     sim.core.deductDisputes()
 
-    expect(before).toStrictEqual([])
     expect(sim.callbacks.filter(({ event }) => event === 'dispute.action_required')).toHaveLength(2)
-    expect(sim.rows({ types: 'chargeback_deduction' })).toMatchObject([
+    expect(sim.rows({ statuses: 'SUCCESS' })).toMatchObject([
       { amount: 3_000, product_id: '', reference_id: 'disputes-2026-11', cashflow: 'MONEY_OUT' },
+      { type: 'PAYMENT' },
+      { type: 'PAYMENT' },
     ])
     expect(sim.core.deductDisputes).toThrow(expect.objectContaining({ status: 400 }))
   })
