@@ -23,6 +23,8 @@ const OPTIONS = {
   amount: { type: 'string' },
 } as const
 
+const KINDS = ['voided', 'reversed', 'refund', 'chargeback', 'chargeback_reversal']
+
 const Requests = v.array(v.object({ payment_request_id: v.string(), status: v.string() }))
 
 type Action = {
@@ -68,8 +70,11 @@ function actionOf(options: {
   if (expire) return { ...OPEN_REQUEST, control: 'expire', done: 'The time to pay is over.' }
   if (reverse === undefined) return { ...OPEN_REQUEST, done: 'The customer paid.' }
   const minor = amount === undefined ? undefined : wholeNumber(amount)
-  if (amount !== undefined && minor === undefined)
-    throw new UsageError('--amount must be a whole number')
+  if (!KINDS.includes(reverse)) throw new UsageError(`--reverse takes ${KINDS.join(', ')}`)
+  if (amount !== undefined && (minor === undefined || minor <= 0))
+    throw new UsageError('--amount must be a whole number above 0')
+  if (amount !== undefined && /^(voided|reversed)$/.test(reverse))
+    throw new UsageError(`--reverse ${reverse} takes the whole amount, without --amount`)
   const body = { kind: reverse, ...(minor !== undefined && { amount: minor }) }
   return {
     control: 'reverse',
