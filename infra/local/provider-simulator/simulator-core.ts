@@ -71,11 +71,6 @@ export function createSimulatorCore(deps: SimulatorDeps, restored: readonly Chan
             0,
           ),
         })),
-    reversedPayments: () =>
-      world.store.transactions
-        .all()
-        .filter(({ row }) => row.type === 'PAYMENT' && row.status !== 'SUCCESS')
-        .map(({ row }) => row.product_id),
     /** These reads run no due task. */
     storedRequest: (id: string) => world.store.requests.get(id),
     storedRequests: () => world.store.requests.all(),

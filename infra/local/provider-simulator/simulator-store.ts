@@ -34,8 +34,6 @@ export type CallbackRecord = {
   readonly forged: boolean
   /** The callback is held until another callback was sent, or until `dueMs`. */
   readonly held: boolean
-  /** The body has the form of the API before v3. */
-  readonly isV2?: true
   readonly attempts: number
   readonly dueMs: number
 }

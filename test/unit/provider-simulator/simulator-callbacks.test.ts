@@ -121,18 +121,6 @@ describe('the callbacks of the provider simulator', () => {
     expect([statusOf(latest), rows()]).toStrictEqual(['REQUIRES_ACTION', []])
   })
 
-  it('has the form of the older API with the fault v2_shape', async ({ sim }) => {
-    sim.order('callback', 'v2_shape')
-    const paymentId = sim.pay()
-    await sim.advance(0)
-
-    expect(sim.callbacks).toMatchObject([
-      { event: 'payment.succeeded', data: { id: paymentId, amount: 150_000 } },
-    ])
-    expect(sim.callbacks[0]).not.toHaveProperty('api_version')
-    expect(sim.callbacks[0]?.data).not.toHaveProperty('payment_id')
-  })
-
   it('tells the end of a dispute under the id of its beginning, with a due date before', async ({
     sim,
   }) => {
