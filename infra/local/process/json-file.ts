@@ -32,8 +32,8 @@ export function writeJsonLines(path: string, values: readonly unknown[]) {
 }
 
 /**
- * Adds a line to a file of `writeJsonLines`. If it fails, as on a full disk, it leaves no part, which
- * would make the next line unreadable. Returns the length of the line.
+ * Adds a line to a file of `writeJsonLines`. If it fails, as on a full disk, it leaves no part,
+ * which would make the next line unreadable. Returns the length of the line.
  */
 export function appendJsonLine(path: string, value: unknown) {
   const line = `${JSON.stringify(value)}\n`

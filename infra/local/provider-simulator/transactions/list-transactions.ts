@@ -21,25 +21,22 @@ const Instant = v.pipe(
   v.number('must be an ISO 8601 time'),
 )
 
-/** Rows of a type that is documented elsewhere come without a filter only. */
+/** Rows of a type that is documented elsewhere come only without a filter. */
 const TYPES =
   'ADJUSTMENT_ADD ADJUSTMENT_DEDUCT BNPL_PARTNER_SETTLEMENT_CREDIT BNPL_PARTNER_SETTLEMENT_DEBIT ' +
   'CASHBACK_FEE CASHBACK_VAT CHARGEBACK CONVERSION DISBURSEMENT FOREX_DEDUCTION FOREX_DEPOSIT ' +
-  'IN_PERSON_PAYMENT LOAN_REPAYMENT OTHER PAYMENT REFUND REMITTANCE REMITTANCE_COLLECTION_PAYMENT ' +
-  'REMITTANCE_PAYOUT RESERVES_HOLD RESERVES_RELEASE TOPUP TRANSFER_IN TRANSFER_OUT WITHDRAWAL'
-
+  'IN_PERSON_PAYMENT LOAN_REPAYMENT OTHER PAYMENT REFUND REMITTANCE ' +
+  'REMITTANCE_COLLECTION_PAYMENT REMITTANCE_PAYOUT RESERVES_HOLD RESERVES_RELEASE TOPUP ' +
+  'TRANSFER_IN TRANSFER_OUT WITHDRAWAL'
+const STATUSES = 'PENDING SUCCESS FAILED VOIDED REVERSED'
 const CATEGORIES =
   'BANK CARDS CARDLESS_CREDIT CASH DIRECT_DEBIT EWALLET PAYLATER QR_CODE RETAIL_OUTLET ' +
   'VIRTUAL_ACCOUNT XENPLATFORM OTHER'
 
-function membersOf(names: string) {
-  return v.array(v.picklist(names.split(' ')))
-}
-
 const Query = v.object({
-  types: membersOf(TYPES),
-  statuses: membersOf('PENDING SUCCESS FAILED VOIDED REVERSED'),
-  channel_categories: membersOf(CATEGORIES),
+  types: v.array(v.picklist(TYPES.split(' '))),
+  statuses: v.array(v.picklist(STATUSES.split(' '))),
+  channel_categories: v.array(v.picklist(CATEGORIES.split(' '))),
   reference_id: v.optional(v.string()),
   product_id: v.optional(v.string()),
   'created[gte]': v.optional(Instant),
