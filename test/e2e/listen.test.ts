@@ -112,6 +112,22 @@ describe('npm run listen', () => {
     expect(run.waits.slice(0, 3)).toStrictEqual([1_000, 2_000, 4_000])
   })
 
+  it('begins with new events, after a jump of the clock too', async ({ world }) => {
+    const { newPaidPayment, env } = await aMerchant(world)
+    await world.advance(86_400)
+    await newPaidPayment()
+    await world.advance(2)
+    const server = await aServer()
+
+    const run = startListen(forwardTo(server.url), { env })
+    await eventually(() => expect(run.waits.length).toBeGreaterThan(1))
+    const newId = await newPaidPayment()
+
+    await eventually(() => expect(server.requests.map(({ body }) => body)).toHaveLength(1))
+    expect(server.requests[0]?.body).toContain(newId)
+    expect(await run.stop()).toBe(0)
+  })
+
   it('continues after an event that the server refuses', async ({ world }) => {
     const { newPaidPayment, env } = await aMerchant(world)
     await newPaidPayment()
@@ -158,6 +174,7 @@ describe('npm run listen, refused', () => {
     const event = {
       event: 'payment.succeeded',
       event_id: 'e' as EventId,
+      timestamp: '',
       data: { id: '' },
       body: Buffer.from('{}'),
     }

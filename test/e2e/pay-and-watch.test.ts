@@ -92,6 +92,8 @@ describe('npm run pay and npm run watch', () => {
       [2, String.raw`\u001b[2J is not the id of a payment`, '\u001b[2J'],
       [2, 'choose one of --fail, --expire and --reverse', UNKNOWN, '--fail', '--expire'],
       [2, '--amount needs --reverse', UNKNOWN, '--amount', '1'],
+      [2, expect.stringMatching(/^--reverse takes voided/), UNKNOWN, '--reverse', 'refunded'],
+      [2, expect.stringMatching(/whole amount/), UNKNOWN, '--reverse=voided', '--amount=1'],
     ] as const
 
     const results = await runScripts(

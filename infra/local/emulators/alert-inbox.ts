@@ -1,8 +1,7 @@
-import { appendFileSync } from 'node:fs'
 import { DeleteMessageCommand, type Message, type SQSClient } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
 import { TimestampSchema, timestampOf } from '../../../shared/time.ts'
-import { readJsonLines, writeJsonLines } from '../process/json-file.ts'
+import { appendJsonLine, readJsonLines, writeJsonLines } from '../process/json-file.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 import { pollQueue } from './poll-queue.ts'
 
@@ -29,7 +28,7 @@ export function startAlertInbox(options: {
     const id = message.MessageId ?? ''
     if (knownIds.has(id)) return
     const alert = { id, at: timestampOf(options.clock.nowMs()), ...readAlert(message.Body ?? '') }
-    if (file !== undefined) appendFileSync(file, `${JSON.stringify(alert)}\n`)
+    if (file !== undefined) appendJsonLine(file, alert)
     knownIds.add(id)
     keptAlerts.push(alert)
   }

@@ -117,9 +117,6 @@ async function jumpClock({ clock, attemptsEnded }: Control, body: Buffer): Promi
 }
 
 const findInvocation = routeTable({ 'POST /2015-03-31/functions/{name}/invocations': undefined })
-/** A name, `name:qualifier`, a partial or a full ARN. */
-const FUNCTION_NAME =
-  /^(?:(?:arn:aws[\w-]*:lambda:[\w-]+:)?\d{12}:function:)?([\w-]+)(?::([\w$-]+))?$/
 
 const MAX_INVOKE_BYTES = 6 * 1024 * 1024
 
@@ -131,12 +128,10 @@ export async function answerInvocation(
   host: Pick<FunctionHost, 'byName'>,
   request: LocalRequest,
 ): Promise<LocalReply | undefined> {
-  const { name: fullName } = findInvocation(request.method, request.path)?.pathParameters ?? {}
-  if (fullName === undefined) return undefined
-  const [, name = '', qualifier = request.query.get('Qualifier') ?? '$LATEST'] =
-    FUNCTION_NAME.exec(fullName) ?? []
-  const target = qualifier === '$LATEST' ? host.byName(name) : undefined
-  if (!target) return refusal(404, 'ResourceNotFoundException', `Function not found: ${fullName}`)
+  const { name } = findInvocation(request.method, request.path)?.pathParameters ?? {}
+  if (name === undefined) return undefined
+  const target = host.byName(name)
+  if (!target) return refusal(404, 'ResourceNotFoundException', `Function not found: ${name}`)
 
   const denial = denialOf(request.headers[DUTY_HEADER], target)
   if (denial) return denial
@@ -151,8 +146,6 @@ export async function answerInvocation(
     case 'Event':
       target.invoke(payload).catch(() => undefined)
       return { status: 202, body: '' }
-    case 'DryRun':
-      return { status: 204, body: '' }
     default:
       return refusal(400, 'InvalidParameterValueException', 'Unknown invocation type')
   }

@@ -1,4 +1,12 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import * as v from 'valibot'
 
@@ -21,6 +29,22 @@ export function writeJsonLines(path: string, values: readonly unknown[]) {
     mode: OWNER_ONLY,
   })
   renameSync(nextPath, path)
+}
+
+/**
+ * Adds a line to a file of `writeJsonLines`. If it fails, as on a full disk, it leaves no part,
+ * which would make the next line unreadable. Returns the length of the line.
+ */
+export function appendJsonLine(path: string, value: unknown) {
+  const line = `${JSON.stringify(value)}\n`
+  const { size } = statSync(path)
+  try {
+    appendFileSync(path, line)
+  } catch (error) {
+    truncateSync(path, size)
+    throw error
+  }
+  return line.length
 }
 
 /** Undefined without a file. Throws with the file's name if the content does not fit the schema. */

@@ -64,11 +64,6 @@ const findCall = routeTable<Call>({
     target: 'transactions',
     run: (core, { query }) => core.listTransactions(query),
   },
-  'GET /transactions/{id}': {
-    needs: 'transactions',
-    target: 'transactions',
-    run: (core, _call, id) => core.getTransaction(id),
-  },
   'GET /balance': { needs: 'money_out', run: (core, { query }) => core.getBalance(query) },
 })
 

@@ -38,23 +38,13 @@ export function announce(world: World, event: CallbackEvent, data: object, fromM
   const copies = duplicate ? (numberOf(duplicate) ?? 2) : 1
   const delaySeconds = numberOf(takeFault(world, 'callback', 'delay')) ?? 0
   const held = takeFault(world, 'callback', 'reorder') !== undefined
-  const isV2 = takeFault(world, 'callback', 'v2_shape') !== undefined
-  const hasLegacyName = takeFault(world, 'callback', 'legacy_names') !== undefined || isV2
+  const hasLegacyName = takeFault(world, 'callback', 'legacy_names') !== undefined
   const name = hasLegacyName ? (LEGACY_NAMES.get(event) ?? event) : event
   const wrongToken = takeFault(world, 'callback', 'wrong_token') !== undefined
   const dueMs = fromMs + Math.round(delaySeconds * 1000) + (held ? LONGEST_HOLD_MS : 0)
   const webhookId = world.newUuid()
   for (let copy = 0; copy < copies; copy++) {
-    enqueue(world, {
-      webhookId,
-      event: name,
-      data,
-      wrongToken,
-      forged: false,
-      held,
-      dueMs,
-      ...(isV2 && { isV2 }),
-    })
+    enqueue(world, { webhookId, event: name, data, wrongToken, forged: false, held, dueMs })
   }
 }
 
@@ -115,25 +105,10 @@ export function toOutgoing(
 }
 
 /** As at the real provider, the fields of a dispute are beside `event`, not inside `data`. */
-function bodyOf(world: World, { event, data, isV2 }: CallbackRecord): object {
+function bodyOf(world: World, { event, data }: CallbackRecord): object {
   if (event.startsWith('dispute.')) return { event, ...data }
-  const envelope = { created: timestampNow(world), business_id: BUSINESS_ID, event }
-  return isV2 ? { ...envelope, data: v2Data(data) } : { ...envelope, api_version: 'v3', data }
-}
-
-/** The API before v3 has `id` and `amount`, and a payment method in place of the channel's code. */
-function v2Data(data: object): object {
-  const {
-    payment_id: paymentId,
-    payment_request_id: requestId,
-    request_amount: amount,
-    channel_code: code,
-    ...fields
-  }: Readonly<Record<string, unknown>> = { ...data }
-  const method = { id: `pm-${String(requestId).slice(3)}`, channel_code: code }
-  const subject =
-    paymentId === undefined ? { id: requestId } : { id: paymentId, payment_request_id: requestId }
-  return { ...fields, ...subject, amount, payment_method: method }
+  const created = timestampNow(world)
+  return { created, business_id: BUSINESS_ID, event, api_version: 'v3', data }
 }
 
 /** The provider retries a failed callback up to six times; a forger never retries. */

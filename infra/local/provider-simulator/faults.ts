@@ -67,7 +67,6 @@ const FAULTS = {
     forged: ForgedValue,
     wrong_token: NoValue,
     legacy_names: NoValue,
-    v2_shape: NoValue,
   },
   payment: {
     wrong_amount: Amount,

@@ -12,7 +12,7 @@ import {
   simulatePayment,
 } from './requests/end-request.ts'
 import { type Change, createStore } from './simulator-store.ts'
-import { getBalance, getTransaction, listTransactions } from './transactions/list-transactions.ts'
+import { getBalance, listTransactions } from './transactions/list-transactions.ts'
 import { deductDisputes, reversePayment } from './transactions/reverse-payment.ts'
 import { bookRow, settleTransaction } from './transactions/transaction-rows.ts'
 import {
@@ -53,7 +53,6 @@ export function createSimulatorCore(deps: SimulatorDeps, restored: readonly Chan
     listTransactions: (search: URLSearchParams) => run(() => listTransactions(world, search)),
     /** For example a withdrawal, or a row of an unknown type. */
     bookTransaction: (body: unknown) => run(() => bookRow(world, body)),
-    getTransaction: (id: string) => run(() => getTransaction(world, id)),
     getBalance: (search: URLSearchParams) => run(() => getBalance(world, search)),
     /** Actions of the payer or the channel, not of the merchant. */
     failPaymentRequest: (id: string, body?: unknown) => run(() => failRequest(world, id, body)),
@@ -72,11 +71,6 @@ export function createSimulatorCore(deps: SimulatorDeps, restored: readonly Chan
             0,
           ),
         })),
-    reversedPayments: () =>
-      world.store.transactions
-        .all()
-        .filter(({ row }) => row.type === 'PAYMENT' && row.status !== 'SUCCESS')
-        .map(({ row }) => row.product_id),
     /** These reads run no due task. */
     storedRequest: (id: string) => world.store.requests.get(id),
     storedRequests: () => world.store.requests.all(),

@@ -1,6 +1,5 @@
-import { appendFileSync, closeSync, openSync } from 'node:fs'
 import * as v from 'valibot'
-import { readJsonLines, writeJsonLines } from '../process/json-file.ts'
+import { appendJsonLine, readJsonLines, writeJsonLines } from '../process/json-file.ts'
 import type { Payment, PaymentRequest, Transaction, TransactionFee } from './provider-objects.ts'
 
 export type RequestRecord = {
@@ -35,8 +34,6 @@ export type CallbackRecord = {
   readonly forged: boolean
   /** The callback is held until another callback was sent, or until `dueMs`. */
   readonly held: boolean
-  /** The body has the form of the API before v3. */
-  readonly isV2?: true
   readonly attempts: number
   readonly dueMs: number
 }
@@ -163,35 +160,24 @@ const REWRITE_AFTER_BYTES = 64 * 1024 * 1024
  */
 export function openStateFile(path: string) {
   const loaded = readJsonLines(path, Step).flat()
-  let descriptor: number | undefined
   let bytes = 0
-
-  /** After a crash, the file has the old or the new content. */
-  const rewrite = (state: readonly Change[]) => {
-    if (descriptor !== undefined) closeSync(descriptor)
-    writeJsonLines(
-      path,
-      state.map((change) => [change]),
-    )
-    descriptor = openSync(path, 'a')
-    bytes = 0
-  }
-
   return {
     loaded,
-    rewrite,
-    /** Much was appended since the last rewrite. */
+    /** After a crash, the file has the old or the new content. */
+    rewrite: (state: readonly Change[]) => {
+      writeJsonLines(
+        path,
+        state.map((change) => [change]),
+      )
+      bytes = 0
+    },
+    /** Much was appended since the last rewrite, or a step could not be written. */
     isLong: () => bytes > REWRITE_AFTER_BYTES,
     /** Writes the changes of a step as a line. After the return, the line survives the process. */
     append: (changes: readonly Change[]) => {
-      if (descriptor === undefined) throw new Error('the state file is closed')
-      const line = `${JSON.stringify(changes)}\n`
-      appendFileSync(descriptor, line)
-      bytes += line.length
-    },
-    close: () => {
-      if (descriptor !== undefined) closeSync(descriptor)
-      descriptor = undefined
+      const earlierBytes = bytes
+      bytes = Number.POSITIVE_INFINITY
+      bytes = earlierBytes + appendJsonLine(path, changes)
     },
   }
 }

@@ -43,8 +43,8 @@ export async function startProviderSimulator(options: ProviderSimulatorOptions) 
   let baseUrl = ''
 
   const save = (changes: readonly Change[]) => {
-    file?.append(changes)
     if (file?.isLong()) file.rewrite(core.snapshot())
+    else file?.append(changes)
   }
 
   const core = createSimulatorCore(
@@ -64,7 +64,6 @@ export async function startProviderSimulator(options: ProviderSimulatorOptions) 
     core.close()
     sender.close()
     await server?.close()
-    file?.close()
   }
 
   try {

@@ -5,12 +5,15 @@ import { callGateway, exitCodeOf, GatewayRefusal } from './call-gateway.ts'
 import { addressAt, readOptionsOf, runProgram, UsageError, wholeNumber } from './command-line.ts'
 import { printableLines } from './printable.ts'
 
+const WHOLE = ['voided', 'reversed']
+const KINDS = [...WHOLE, 'refund', 'chargeback', 'chargeback_reversal']
+
 const USAGE = `npm run pay -- PAYMENT_ID [--fail | --expire | --reverse KIND [--amount N]]
 
 Acts as the customer at the provider simulator of the running gateway (npm start): pays the payment. Or instead:
   --fail           the customer fails to pay
   --expire         the time to pay ends now
-  --reverse KIND   reverses paid money: voided, reversed, refund, chargeback or chargeback_reversal
+  --reverse KIND   reverses paid money; KIND is ${KINDS.join(', ')}
   --amount N       the amount to reverse, in IDR. Default: the whole amount
   --help, -h       this text
 PORT is the gateway's port (default 3000). npm run watch shows what happens next.
@@ -68,8 +71,11 @@ function actionOf(options: {
   if (expire) return { ...OPEN_REQUEST, control: 'expire', done: 'The time to pay is over.' }
   if (reverse === undefined) return { ...OPEN_REQUEST, done: 'The customer paid.' }
   const minor = amount === undefined ? undefined : wholeNumber(amount)
-  if (amount !== undefined && minor === undefined)
-    throw new UsageError('--amount must be a whole number')
+  if (!KINDS.includes(reverse)) throw new UsageError(`--reverse takes ${KINDS.join(', ')}`)
+  if (amount !== undefined && (minor === undefined || minor <= 0))
+    throw new UsageError('--amount must be a whole number above 0')
+  if (amount !== undefined && WHOLE.includes(reverse))
+    throw new UsageError(`--reverse ${reverse} takes the whole amount, without --amount`)
   const body = { kind: reverse, ...(minor !== undefined && { amount: minor }) }
   return {
     control: 'reverse',

@@ -65,7 +65,7 @@ export function startHttpGateway(options: {
     try {
       return await withTimeout(
         INTEGRATION_TIMEOUT_MS,
-        route.entry.invoke(event).then(toReply),
+        route.entry.invoke(event).then((result) => toReply(result, options.clock.nowMs())),
         () => INTEGRATION_TIMED_OUT,
       )
     } catch {
@@ -106,14 +106,15 @@ export function functionRoutes<Routed extends Pick<LocalFunction, 'spec'>>(
  * A result without a status code is a body, as in payload format 2.0. JSON gets the line break of
  * other local answers.
  */
-function toReply(result: unknown): LocalReply {
+function toReply(result: unknown, nowMs: number): LocalReply {
+  const date = new Date(nowMs).toUTCString()
   const parsedResult = v.safeParse(Result, result)
-  if (!parsedResult.success) return jsonReply(200, result ?? null)
+  if (!parsedResult.success) return jsonReply(200, result ?? null, { date })
   const { statusCode: status, headers, body, isBase64Encoded } = parsedResult.output
   return {
     status,
     headers: Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [name, String(value)]),
+      Object.entries({ date, ...headers }).map(([name, value]) => [name, String(value)]),
     ),
     body: isBase64Encoded ? Buffer.from(body, 'base64') : body.replace(/}$/, '}\n'),
   }

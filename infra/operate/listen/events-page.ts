@@ -15,6 +15,7 @@ const Page = v.object({ data: v.array(v.unknown()), next: v.string(), has_more: 
 const Event = v.object({
   event: v.string(),
   event_id: EventIdSchema,
+  timestamp: v.string(),
   data: v.object({ id: v.optional(v.string(), '') }),
 })
 const Refusal = v.object({ message: v.string() })
@@ -32,7 +33,7 @@ export async function eventsPage(
   position: { readonly after: string } | { readonly since: string },
   signal: AbortSignal,
 ) {
-  const { status, text } = await requestPage(
+  const { status, text, answeredAt } = await requestPage(
     feed,
     new URLSearchParams({ ...position, limit: PER_PAGE }),
     signal,
@@ -50,6 +51,7 @@ export async function eventsPage(
     })),
     next,
     hasMore,
+    answeredAt,
   }
 }
 
@@ -64,7 +66,9 @@ async function requestPage(
       redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     })
-    return { status: answer.status, text: await answer.text() }
+    // The gateway's clock: the local one jumps.
+    const answeredAt = new Date(answer.headers.get('date') ?? 0).toISOString()
+    return { status: answer.status, text: await answer.text(), answeredAt }
   } catch (error) {
     const todo =
       stage === 'local'

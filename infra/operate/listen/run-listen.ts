@@ -83,7 +83,7 @@ Signing secret: ${signingSecret}`),
       )
       await followEvents({
         feed,
-        since: since ?? new Date().toISOString(),
+        since,
         progress: progress ?? { next: undefined, posted: [] },
         keep: (next) => writeJsonFile(file, next),
         post: async (event) => {
@@ -150,7 +150,8 @@ type Progress = { readonly next: string | undefined; readonly posted: readonly s
 
 type FollowInput = {
   readonly feed: Feed
-  readonly since: string
+  /** By default events are new if they come after the first answer. */
+  readonly since: string | undefined
   readonly post: (event: FeedEvent) => Promise<void>
   readonly progress: Progress
   readonly keep: (progress: Progress) => void
@@ -168,13 +169,17 @@ async function followEvents(input: FollowInput) {
   const { feed, since, post, progress, keep, sleep, signal } = input
   const posted = new Set(progress.posted)
   let { next } = progress
+  let newSince = since === undefined && next === undefined ? undefined : ''
   const save = () => keep({ next, posted: [...posted].slice(-MAX_REMEMBERED) })
   try {
     for (let poll = 0; poll < MAX_POLLS && !signal.aborted; poll++) {
-      const position = next === undefined ? { since } : { after: next }
+      const firstPosition = { since: since ?? new Date().toISOString() }
+      const position = next === undefined ? firstPosition : { after: next }
       const page = await retryUntilReached(input, () => eventsPage(feed, position, signal))
-      for (const event of page.events.filter(({ event_id: id }) => !posted.has(id))) {
+      newSince ??= page.answeredAt
+      for (const event of page.events) {
         if (signal.aborted) return
+        if (posted.has(event.event_id) || event.timestamp < newSince) continue
         await retryUntilReached(input, () => post(event))
         posted.add(event.event_id)
       }

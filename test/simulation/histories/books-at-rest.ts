@@ -50,7 +50,11 @@ export function seenBy({ world, tenants, seen }: Play): Seen {
       ),
     ),
     captured: captured(world),
-    reversedIds: world.provider.reversedPayments().filter((id) => !hasStandingRow(world, id)),
+    reversedIds: world.provider
+      .transactionRecords()
+      .filter(({ row }) => row.type === 'PAYMENT' && row.status !== 'SUCCESS')
+      .map(({ row }) => row.product_id)
+      .filter((id) => !hasStandingRow(world, id)),
     reversalRowIds: world.reversalRowIds,
     endpointsOfClient: new Map(
       tenants.map(({ clientId, endpoints }) => [

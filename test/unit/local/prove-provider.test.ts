@@ -142,7 +142,7 @@ describe('the proof', () => {
 
     expect(endedBy).toBeUndefined()
     const asked = answers.filter(({ answer }) => answer !== 'not asked').map(({ id }) => id)
-    expect(asked).toStrictEqual(['legacy-api', 'limit-100'])
+    expect(asked).toStrictEqual(['limit-100'])
     expect(answers.find(({ id }) => id === 'simulate-dana')?.because).toContain('not activated')
   })
 

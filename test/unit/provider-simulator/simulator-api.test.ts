@@ -36,7 +36,7 @@ describe('the control API of the provider simulator (design section 6)', () => {
     }
 
     expect(answers.filter(([, difference]) => difference !== 0)).toStrictEqual([])
-    expect([menu.controls.length, menu.faults.length]).toStrictEqual([14, 48])
+    expect([menu.controls.length, menu.faults.length]).toStrictEqual([14, 47])
   })
 
   it('arms, shows and clears faults, each for as often as ordered', async ({

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { openStateFile } from '../../../infra/local/provider-simulator/simulator-store.ts'
 import { aCore, aSimulator, simulatorIt as it } from '../../support/provider-simulator-harness.ts'
+import { runTool } from '../../support/run-tool.ts'
+import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
 describe('the state of the provider simulator', () => {
@@ -55,5 +57,24 @@ describe('the state of the provider simulator', () => {
     expect(readFileSync(stateFile, 'utf8').split('\n').length).toBeLessThanOrEqual(linesBefore)
     writeFileSync(stateFile, '[]\nnot json\n')
     expect(() => openStateFile(stateFile)).toThrow(`${stateFile}:2 is invalid`)
+  })
+
+  it('has no part of a step that the disk had no room for, and is written whole at the next one', async () => {
+    const stateFile = join(tempDirectory(), 'state.jsonl')
+    const module = join(PROJECT_ROOT, 'infra/local/provider-simulator/simulator-store.ts')
+    const script = `
+      const { openStateFile } = await import(${JSON.stringify(module)})
+      const file = openStateFile(${JSON.stringify(stateFile)})
+      file.rewrite([])
+      file.append([])
+      const before = file.isLong()
+      try { file.append('no room '.repeat(1_000)) } catch { console.log(before, file.isLong()) }`
+
+    // The limit of a file's size refuses the end of a write, as a full disk does.
+    const limited = ['-c', 'ulimit -f 4; exec "$0" --input-type=module -e "$1"']
+    const { output } = await runTool('sh', [...limited, process.execPath, script])
+
+    expect(output).toBe('false true\n')
+    expect(readFileSync(stateFile, 'utf8')).toBe('[]\n')
   })
 })

@@ -80,6 +80,19 @@ describe('the transactions of the provider simulator', () => {
       false,
     ])
   })
+
+  it('have a row where it was created, and no filter by a type that the list does not document', ({
+    sim,
+  }) => {
+    const paid = sim.pay()
+    const row = { product_id: 'found', created: '2026-11-01T00:00:00.000Z', cashflow: 'MONEY_IN' }
+    sim.core.bookTransaction({ ...row, type: 'PAYMENT', settlement_status: 'EARLY_SETTLED' })
+
+    expect(sim.rows().map(({ product_id: id }) => id)).toStrictEqual([paid, 'found'])
+    expect(sim.core.getBalance(new URLSearchParams())).toStrictEqual({ balance: 100_000 })
+    for (const query of ['types=CHARGEBACK_REVERSAL', 'statuses=PAID', 'channel_categories=QRIS'])
+      expect(() => sim.rows(query)).toThrow(expect.objectContaining({ status: 400 }))
+  })
 })
 
 describe('the transaction faults of the provider simulator', () => {

@@ -66,17 +66,7 @@ const Text = v.fallback(v.optional(v.string()), undefined)
 const LogLine = v.object({
   timestamp: v.string(),
   message: v.string(),
-  ...texts(
-    'operation',
-    'reason',
-    'outcome',
-    'action',
-    'code',
-    'function',
-    'error',
-    'error_name',
-    'endpoint_id',
-  ),
+  ...texts('operation', 'reason', 'outcome', 'action', 'code', 'function', 'error', 'endpoint_id'),
   ...texts(
     'payment_id',
     'settlement_id',

@@ -21,10 +21,22 @@ const Instant = v.pipe(
   v.number('must be an ISO 8601 time'),
 )
 
+/** Rows of a type that is documented elsewhere come only without a filter. */
+const TYPES =
+  'ADJUSTMENT_ADD ADJUSTMENT_DEDUCT BNPL_PARTNER_SETTLEMENT_CREDIT BNPL_PARTNER_SETTLEMENT_DEBIT ' +
+  'CASHBACK_FEE CASHBACK_VAT CHARGEBACK CONVERSION DISBURSEMENT FOREX_DEDUCTION FOREX_DEPOSIT ' +
+  'IN_PERSON_PAYMENT LOAN_REPAYMENT OTHER PAYMENT REFUND REMITTANCE ' +
+  'REMITTANCE_COLLECTION_PAYMENT REMITTANCE_PAYOUT RESERVES_HOLD RESERVES_RELEASE TOPUP ' +
+  'TRANSFER_IN TRANSFER_OUT WITHDRAWAL'
+const STATUSES = 'PENDING SUCCESS FAILED VOIDED REVERSED'
+const CATEGORIES =
+  'BANK CARDS CARDLESS_CREDIT CASH DIRECT_DEBIT EWALLET PAYLATER QR_CODE RETAIL_OUTLET ' +
+  'VIRTUAL_ACCOUNT XENPLATFORM OTHER'
+
 const Query = v.object({
-  types: v.array(v.string()),
-  statuses: v.array(v.string()),
-  channel_categories: v.array(v.string()),
+  types: v.array(v.picklist(TYPES.split(' '))),
+  statuses: v.array(v.picklist(STATUSES.split(' '))),
+  channel_categories: v.array(v.picklist(CATEGORIES.split(' '))),
   reference_id: v.optional(v.string()),
   product_id: v.optional(v.string()),
   'created[gte]': v.optional(Instant),
@@ -37,7 +49,7 @@ const Query = v.object({
 
 type Query = v.InferOutput<typeof Query>
 
-/** `GET /transactions`: newest first. Refuses an unknown cursor. */
+/** `GET /transactions`: the latest created first. Refuses an unknown cursor. */
 export function listTransactions(world: World, search: URLSearchParams) {
   const query = parseInput(Query, {
     ...Object.fromEntries(search),
@@ -89,7 +101,12 @@ function rowsBeyondCursor(world: World, query: Query) {
     .all()
     .toReversed()
     .flatMap((record) => shownRows(world, record))
+    .toSorted(latestFirst)
   return query.after_id === undefined ? rows : rows.slice(positionOf(rows, query.after_id) + 1)
+}
+
+function latestFirst({ created: one }: Transaction, { created: other }: Transaction) {
+  return Number(one < other) - Number(one > other)
 }
 
 function isShown(world: World, { missing, shownAtMs = 0 }: TransactionRecord) {
@@ -116,16 +133,6 @@ function nextLink(search: URLSearchParams, data: readonly Transaction[]) {
   return { href: `/transactions?${next.toString()}`, rel: 'next', method: 'GET' } as const
 }
 
-/** `GET /transactions/{id}`. Throws `DATA_NOT_FOUND`. */
-export function getTransaction(world: World, id: string) {
-  const row = world.store.transactions
-    .all()
-    .flatMap((record) => shownRows(world, record))
-    .find((transaction) => transaction.id === id)
-  if (!row) throw new ProviderError('DATA_NOT_FOUND', `Transaction '${id}' is not found`)
-  return row
-}
-
 const BalanceQuery = v.object({
   account_type: v.optional(v.literal('CASH', 'account_type must be CASH here'), 'CASH'),
 })
@@ -148,6 +155,6 @@ function amountOf({
   net_amount: net,
   cashflow,
 }: Transaction) {
-  if (status !== 'SUCCESS' || (type === 'PAYMENT' && settlement !== 'SETTLED')) return 0
+  if (status !== 'SUCCESS' || (type === 'PAYMENT' && !settlement?.endsWith('SETTLED'))) return 0
   return cashflow === 'MONEY_OUT' ? -Math.abs(net) : net
 }

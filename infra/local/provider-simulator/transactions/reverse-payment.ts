@@ -116,7 +116,7 @@ function bookMovement(
     announce(world, event, {
       id: `rfd-${world.newUuid()}`,
       payment_id: capture.product_id,
-      reference_id: capture.reference_id,
+      payment_request_id: capture.product_data?.payment_request_id,
       currency: capture.currency,
       amount,
       status: 'SUCCEEDED',

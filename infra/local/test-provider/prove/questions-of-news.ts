@@ -82,14 +82,6 @@ const CANCELS: readonly OpenQuestion[] = [
 const LOOK_UPS: readonly OpenQuestion[] = [
   lookUp('lookup-v3', 'Does GET /v3/payment_requests find a request by its reference?', REQUESTS),
   lookUp('lookup-v2', 'Does the v2 list find a v3 request by its reference?', '/payment_requests'),
-  {
-    id: 'legacy-api',
-    question: 'Does the legacy API still answer?',
-    ask: async ({ interview }) => {
-      const answer = await interview.ask('list by v2', { path: '/payment_requests?limit=1' })
-      return verdict(answer.status !== 404 && answer.status !== 410, shown(answer))
-    },
-  },
 ]
 
 function lookUp(id: string, question: string, path: string): OpenQuestion {

@@ -44,7 +44,6 @@ export const EFFECTS: Readonly<Record<string, Readonly<Record<string, string>>>>
     forged: 'A callback reports this payment as paid, but it was not paid.',
     wrong_token: 'The callback has a wrong token.',
     legacy_names: 'The callback uses the event names of an older version.',
-    v2_shape: 'The whole callback has the form of an older version.',
   },
   payment: {
     wrong_amount: 'The customer pays this amount instead.',
