@@ -35,8 +35,10 @@ it.each([
 
     expect(asked).toMatchObject({ suspense_id: suspenseId })
     const { status, body } = await invokeAdmin(resolveSuspense, deps, { operator: 'ayu', ...asked })
-    // Giving money back needs a settled row and an approval; the arguments are right.
-    if (kind !== 'money') expect([status, body]).toMatchObject([200, { status: 'resolved' }])
+    // Our bank pays no money before its row has settled.
+    const isUnsettled = { message: expect.stringContaining('has not settled this money yet') }
+    const outcome = kind === 'money' ? [422, isUnsettled] : [200, { status: 'resolved' }]
+    expect([status, body]).toMatchObject(outcome)
   },
 )
 
