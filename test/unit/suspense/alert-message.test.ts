@@ -35,9 +35,8 @@ it.each([
 
     expect(asked).toMatchObject({ suspense_id: suspenseId })
     const { status, body } = await invokeAdmin(resolveSuspense, deps, { operator: 'ayu', ...asked })
-    // Our bank pays no money before its row has settled.
-    const isUnsettled = { message: expect.stringContaining('has not settled this money yet') }
-    const outcome = kind === 'money' ? [422, isUnsettled] : [200, { status: 'resolved' }]
+    const message = expect.stringContaining('has not settled this money yet')
+    const outcome = kind === 'money' ? [422, { message }] : [200, { status: 'resolved' }]
     expect([status, body]).toMatchObject(outcome)
   },
 )
