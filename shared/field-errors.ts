@@ -69,7 +69,10 @@ export function parseId<const Schema extends v.GenericSchema>(
   return parsed
 }
 
-/** For an operator. Throws 404 without a row; 409 with the next command for an unreadable row. */
+/**
+ * For an operator. Throws 404 without a row; 409 with the next command for an unreadable row.
+ * `clientId`: null for a row of no client.
+ */
 export function requireRow<const Schema extends v.GenericSchema>(
   schema: Schema,
   item: unknown,
@@ -80,6 +83,7 @@ export function requireRow<const Schema extends v.GenericSchema>(
   if (item === undefined) throw notFound(what)
   const row = ifValid(schema, item)
   if (row !== undefined) return row
-  const actionHint = `Run recount-ledger --client_id ${String(clientId)}.`
+  const ofClient = typeof clientId === 'string' ? ` --client_id ${clientId}` : ''
+  const actionHint = `Run recount-ledger${ofClient}.`
   throw conflict(`the row of ${what} ${id} cannot be read`, actionHint)
 }

@@ -188,8 +188,8 @@ export function isOfSameMoney(row: ProviderTransaction, other: ProviderTransacti
 }
 
 /**
- * The capture's own rows, before our bank gives its money back. `payment`: is credited with it.
- * Throws 502 without an answer, and 409 for a row that gives money back and is not booked yet.
+ * The capture's own rows, before our bank gives its money back. `payment` is credited with it.
+ * Throws 502 without all rows, and 409 for a row that gives money back and is not booked yet.
  */
 export async function requireRows(
   deps: Pick<Deps, 'provider' | 'table'>,

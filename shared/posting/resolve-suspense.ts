@@ -34,7 +34,7 @@ export type OperatorResolution = (typeof OPERATOR_RESOLUTIONS)[number]
  * settled, because the sync does not read a row for ever. Throws 404 for an unknown item; 422 for a
  * wrong resolution, a resolved item, money that has not settled or a missing approval; 409 if a
  * payment is credited with the money, its row is void, the provider gives it back by a row that is
- * not booked, or the item changes meanwhile.
+ * not booked, or the item is unreadable or changes meanwhile.
  */
 export async function resolveSuspense(
   deps: RecordDeps & HeldDeps & Pick<Deps, 'provider'>,
@@ -47,7 +47,8 @@ export async function resolveSuspense(
   const stored = isSuspenseId(suspenseId)
     ? await deps.table.get(suspenseKey(suspenseId))
     : undefined
-  const row = requireRow(SuspenseSchema, stored, 'suspense item', suspenseId, stored?.['clientId'])
+  const owner = stored?.['clientId'] ?? null
+  const row = requireRow(SuspenseSchema, stored, 'suspense item', suspenseId, owner)
   const found = { ...row, suspenseId }
   if (found.status === 'resolved') throw alreadyResolved()
   assertAllowed(found, resolution)

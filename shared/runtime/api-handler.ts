@@ -110,28 +110,20 @@ function parsedQuery({ query = NoQuery, neverEmpty = [] }: Spec<v.GenericSchema>
       const params = Object.entries(event.queryStringParameters ?? {}).filter(
         ([name, value]) => value !== '' || neverEmpty.includes(name),
       )
-      refuseRepeated(query, event.rawQueryString)
-      Object.assign(event, { query: parseQuery(query, Object.fromEntries(params)) })
+      const parsed = parseQuery(query, Object.fromEntries(params), event.rawQueryString)
+      Object.assign(event, { query: parsed })
     },
   }
 }
 
 const MAX_NAME = 64
 
-/** API Gateway joins the values of a repeated parameter with commas, into a value of its own. */
-function refuseRepeated(schema: v.GenericSchema, rawQueryString: string) {
-  const query = new URLSearchParams(rawQueryString)
-  const name = namesOf(schema).find((known) => query.getAll(known).length > 1)
-  if (name === undefined) return
-  throw invalid(`query parameter given twice: ${name}`, { [name]: ['given twice'] })
-}
-
-function namesOf(schema: v.GenericSchema) {
-  return Object.keys('entries' in schema ? Object(schema.entries) : {})
-}
-
-function parseQuery(schema: v.GenericSchema, params: object) {
-  const names = namesOf(schema)
+function parseQuery(schema: v.GenericSchema, params: object, rawQueryString: string) {
+  const names = Object.keys('entries' in schema ? Object(schema.entries) : {})
+  // API Gateway joins the values of a repeated parameter with commas, into a value of its own.
+  const sent = new URLSearchParams(rawQueryString)
+  const twice = names.find((name) => sent.getAll(name).length > 1)
+  if (twice) throw invalid(`query parameter given twice: ${twice}`, { [twice]: ['given twice'] })
   const unknown = Object.keys(params).find((name) => !names.includes(name))
   if (unknown === undefined || schema.type !== 'strict_object') return parseInput(schema, params)
   const name = unknown.slice(0, MAX_NAME).toWellFormed()

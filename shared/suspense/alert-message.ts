@@ -51,7 +51,7 @@ export async function disputesBefore(deps: TableDeps, { createdAt }: Suspense): 
 
 function messageOf(item: Suspense, facts: Facts) {
   const { kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'unknown', clientId } = item
-  const close = `run ${resolveCommand(item)}${kind === 'finding' ? ' --resolution explained' : ''}`
+  const close = `run ${resolveCommand(item)} --resolution ${kind === 'money' ? 'written_off' : 'explained'}`
   const unit = cause === 'wrong_currency' ? 'of another currency' : 'IDR'
   const isChanged = cause === 'payment_foreign'
   const todo = isChanged ? 'Its row was changed: call the owner of the code' : 'No action is needed'
@@ -64,7 +64,7 @@ function messageOf(item: Suspense, facts: Facts) {
   }
   if (kind === 'case') return messageOfCase(item, facts)
   if (kind === 'money')
-    return `The provider received ${amountMinor} ${unit} that the gateway credits to no client (${cause}, payment ${paymentId}). ${facts.refund} After a refund by our bank ${close} --resolution refunded_by_bank, after a write-off with --resolution written_off.`
+    return `The provider received ${amountMinor} ${unit} that the gateway credits to no client (${cause}, payment ${paymentId}). ${facts.refund} After a write-off ${close}, after a refund by our bank with --resolution refunded_by_bank.`
   switch (cause) {
     case 'money_went_back':
       if (item.answerBy !== undefined) return messageOfChargeback(item, item.answerBy)

@@ -153,7 +153,7 @@ export async function recordDifferences(
     if ((await deps.table.write(step)).applied)
       return { unaccepted: kept, added: kept.filter(isAdded) }
   }
-  throw new Error('the verdict of a client kept changing')
+  throw new Error('a verdict kept changing')
 }
 
 /** Differences of the judged parts that are gone no longer stand. */

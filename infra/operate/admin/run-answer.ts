@@ -16,8 +16,9 @@ type AnsweredLine = v.InferOutput<typeof AnsweredSchema>['lines'][number]
 const AnsweredReply = v.object({ status: v.literal(200), body: AnsweredSchema })
 
 /**
- * Calls the action with the lines of the bank's answer, and prints what became of each. After a
- * call without an answer the same file is safe to repeat. Answers whether no line was refused.
+ * Calls the action with the lines of the bank's answer, and prints what became of each, with
+ * `--json` as one value. After a call without an answer the same file is safe to repeat. Answers
+ * whether no line was refused.
  */
 export async function runAnswer(
   spec: ListedAction,
@@ -35,8 +36,7 @@ export async function runAnswer(
     else if (!call.json) io.out(text)
   }
   const printJson = () => {
-    const answer = { lines: results, passed_over: passedOver }
-    if (call.json) io.out(JSON.stringify(answer, null, 2))
+    if (call.json) io.out(JSON.stringify({ lines: results, passed_over: passedOver }, null, 2))
   }
   for (const { line, id, reason } of refused)
     report({ line, settlement_id: id || '-', result: 'refused', reason })

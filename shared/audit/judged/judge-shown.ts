@@ -13,7 +13,7 @@ import { addMs } from '../../time.ts'
 import { compare, type Difference, onlyIf } from '../../verdict/difference.ts'
 import { UNSEEN_MS } from './audit-events.ts'
 
-/** What `judge` functions answer by id. `audit` functions answer differences alone. */
+/** The differences of one payment, settlement or item of suspense. */
 export type Judged = { readonly id: string; readonly differences: readonly Difference[] }
 
 /** A payment shows its dispute and its held money as their items in suspense say them. */

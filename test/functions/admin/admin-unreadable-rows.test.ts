@@ -27,8 +27,9 @@ async function alter(deps: TestDeps, key: Key, altered: object) {
   await putRaw(deps, { ...(await rawItem(deps, key)), ...altered })
 }
 
-function refusalOf(id = '…') {
-  return { status: 409, body: { action_hint: `Run recount-ledger --client_id ${id}.` } }
+function refusalOf(id?: string) {
+  const ofClient = id === undefined ? '' : ` --client_id ${id}`
+  return { status: 409, body: { action_hint: `Run recount-ledger${ofClient}.` } }
 }
 
 it('an unreadable merchant and key are named by their lists, and refuse an action with the command that repairs them', async () => {
@@ -56,13 +57,16 @@ it('an unreadable merchant and key are named by their lists, and refuse an actio
   }
 })
 
-it('an unreadable suspense item refuses its resolution with a command', async () => {
+it('an unreadable suspense item of a client, or of none, refuses its resolution with a command', async () => {
   const deps = memoryDeps()
-  const { suspenseId } = await aFinding(deps)
-  await alter(deps, suspenseKey(suspenseId), { cause: 1 })
+  const payment = await aPendingPayment(deps, await aStoredClient(deps))
+  for (const about of [{ payment }, { subject: 'txn-2' }]) {
+    const { suspenseId, clientId } = await aFinding(deps, about)
+    await alter(deps, suspenseKey(suspenseId), { cause: 1 })
 
-  const fields = { operator: 'ayu', suspense_id: suspenseId, resolution: 'explained' }
-  expect(await invokeAdmin(resolveSuspense, deps, fields)).toMatchObject(refusalOf())
+    const fields = { operator: 'ayu', suspense_id: suspenseId, resolution: 'explained' }
+    expect(await invokeAdmin(resolveSuspense, deps, fields)).toMatchObject(refusalOf(clientId))
+  }
 })
 
 it.each(['amount', 'reference', 'account', 'request'] as const)(
@@ -92,7 +96,7 @@ it.each(['amount', 'reference', 'account', 'request'] as const)(
     for (const owner of [client_id, undefined]) {
       await alter(deps, paymentKey(id), { owner })
       const get = invokeAdmin(getPayment, deps, { payment_id: id })
-      expect(await get).toMatchObject(refusalOf(owner))
+      expect(await get).toMatchObject(refusalOf(owner ?? '…'))
     }
   },
 )

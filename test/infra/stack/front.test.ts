@@ -219,22 +219,17 @@ const NOW_MS = Date.parse('2026-11-26T00:00:00Z')
 const PROBE = { host: 'pay.example', unknownKey: unknownKey('test'), keySecret: 'canary' }
 
 /** The answers of the real handler, with a TLS certificate that ends in 60 days. */
-async function theGateway() {
-  const deps = memoryDeps()
-  const canary = await anApiClient(deps)
-  const stranger = { authorization: `Bearer ${PROBE.unknownKey}` }
-  return {
-    unknown: await call(deps, API.getBalance, { caller: stranger }),
-    canary: await call(deps, API.getBalance, { caller: canary }),
-  }
-}
-
 async function probeWith(change: {
   readonly unknown?: Partial<Answer>
   readonly canary?: Partial<Answer>
   readonly key?: string | undefined
 }) {
-  const answers = await theGateway()
+  const deps = memoryDeps()
+  const ask = (authorization: string) => call(deps, API.getBalance, { caller: { authorization } })
+  const answers = {
+    unknown: await ask(`Bearer ${PROBE.unknownKey}`),
+    canary: await ask((await anApiClient(deps)).authorization),
+  }
   const asked: string[] = []
   const certificateEndsAt = NOW_MS + 60 * DAY_MS
   const result = await probeFront(

@@ -101,20 +101,20 @@ it.for(['success', 'unknown', 'of no known type', 'unreadable', 'on a further pa
   async (form, { deps, rows, credited, sync }) => {
     await sync(rowNow(deps, credited))
     const ids = { providerPaymentId: '', reference: credited.reference }
-    const unreadable = { transactions: [], hasMore: false, unreadableIds: ['txn_1'] }
-    const missing = { unreadable, 'on a further page': { transactions: [], hasMore: true } }
-    const value = new Map(Object.entries(missing)).get(form)
-    if (value) deps.provider.answer('listTransactions', { kind: 'found', value })
+    const hasMore = form === 'on a further page'
+    const isMissing = hasMore || form === 'unreadable'
+    const value = { transactions: [], hasMore, ...(!hasMore && { unreadableIds: ['txn_1'] }) }
+    if (isMissing) deps.provider.answer('listTransactions', { kind: 'found', value })
     else
       rows.push(
         settledRow(ids, deps.now(), {
           ...refundFields,
-          ...(form === 'of no known type' ? { type: 'unknown' } : { status: form as 'success' }),
+          ...(form === 'of no known type' ? { type: 'unknown' } : { status: form }),
         }),
       )
 
     await expect(refundByBank(deps, credited)).rejects.toMatchObject({
-      code: value ? 'server_error' : 'conflict',
+      code: isMissing ? 'server_error' : 'conflict',
     })
   },
 )

@@ -35,8 +35,9 @@ it.each([
 
     expect(asked).toMatchObject({ suspense_id: suspenseId })
     const { status, body } = await invokeAdmin(resolveSuspense, deps, { operator: 'ayu', ...asked })
-    // Giving money back needs a settled row and an approval; the arguments are right.
-    if (kind !== 'money') expect([status, body]).toMatchObject([200, { status: 'resolved' }])
+    const message = expect.stringContaining('has not settled this money yet')
+    const outcome = kind === 'money' ? [422, { message }] : [200, { status: 'resolved' }]
+    expect([status, body]).toMatchObject(outcome)
   },
 )
 
