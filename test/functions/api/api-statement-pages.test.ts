@@ -136,6 +136,7 @@ it('GET /v1/statement of a merchant with too many unsettled entries asks for an 
 })
 
 type Total = Readonly<Record<string, number>>
+type Forgery = (...of: Parameters<typeof raisedAlone>) => object
 
 async function aSettledMonth() {
   const merchant = await aStatementMerchant()
@@ -156,13 +157,17 @@ async function aSettledMonth() {
 
 const DAYS = { from: '2026-11-20', to: '2026-11-21' }
 
-function raised(sides: Total, by: number) {
-  const { grossMinor = 0, netMinor = 0, providerMinor = 0 } = sides
+function raisedAlone(_: Raw, first: Total, others: readonly Total[]) {
+  const { grossMinor = 0, netMinor = 0, providerMinor = 0 } = first
+  const raised = { grossMinor: grossMinor + 1, netMinor: netMinor + 1 }
+  return { totals: [{ ...first, ...raised, providerMinor: providerMinor + 1 }, ...others] }
+}
+
+function raisedWithSums(row: Raw, first: Total, others: readonly Total[]) {
   return {
-    ...sides,
-    grossMinor: grossMinor + by,
-    netMinor: netMinor + by,
-    providerMinor: providerMinor + by,
+    ...raisedAlone(row, first, others),
+    gross_minor: Number(row['gross_minor']) + 1,
+    net_minor: Number(row['net_minor']) + 1,
   }
 }
 
