@@ -29,7 +29,7 @@ const ADAPTER = /^shared\/provider\/[a-z-]+\//
 /**
  * Code for every provider: all of shared except the adapters and the runtime, which chooses one.
  */
-export function isOfAnyProvider(path: string): boolean {
+export function isOfAnyProvider(path: string) {
   return path.startsWith('shared/') && !path.startsWith('shared/runtime/') && !ADAPTER.test(path)
 }
 

@@ -85,7 +85,7 @@ const SCHEMES = ['light', 'dark'] as const
 type Look = readonly [width: (typeof WIDTHS)[number], scheme: (typeof SCHEMES)[number]]
 
 /** Each width in both themes in the nightly run, otherwise the usual one. */
-export function looksOf(...usual: Look): readonly Look[] {
+export function looksOf(...usual: Look) {
   const all = WIDTHS.flatMap((width) => SCHEMES.map((scheme) => [width, scheme] as const))
   return isNightly ? all : [usual]
 }

@@ -45,7 +45,7 @@ function rupiah(minor: number) {
 }
 
 /** The figures of the flow's table. */
-async function placesOf(page: Page): Promise<Record<string, string>> {
+async function placesOf(page: Page) {
   const rows = await page
     .getByRole('region', { name: 'Where the money is, table' })
     .locator('tbody tr')

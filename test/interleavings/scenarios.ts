@@ -144,7 +144,7 @@ const IN_RUNS: readonly Meeting[] = [
   ],
 ]
 
-export function scenariosOf(busy: BusyClient): readonly Scenario[] {
+export function scenariosOf(busy: BusyClient) {
   const actions = actionsOn(busy)
   const scenarioOf = ([name, ...names]: Meeting, steps?: HistorySteps) => ({
     name,

@@ -100,7 +100,7 @@ const GUARD =
   /^ {2}(?<name>\w+),? *\\\* (?<declaration>\w+) in (?<path>\S+), or (?<breaks>\w+) breaks$/gm
 
 /** The conditions that a module has as switches. */
-export function guardsOf(spec: string): readonly Guard[] {
+export function guardsOf(spec: string) {
   return [...spec.matchAll(GUARD)].map(
     ({ groups: { name = '', breaks = '', declaration = '', path = '' } = {} }) => ({
       name,
@@ -118,7 +118,7 @@ export const MODELS: readonly Model[] = Object.entries(EXPLORATIONS).map(([name,
 )
 
 /** The model without one of its guards. TLC checks only what that guard protects. */
-export function withoutGuard({ name, invariants }: Model, guard: Guard): Model {
+export function withoutGuard({ name, invariants }: Model, guard: Guard) {
   const { invariants: _, properties: __, ...explored } = EXPLORATIONS[name] ?? { sizes: {} }
   const asked = invariants.includes(guard.breaks)
     ? { invariants: guard.breaks }

@@ -286,7 +286,7 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   sync: 'a slice of the sync, read again when its lease is over',
 }
 
-export function roleOf(kind: string, attribute: string): Role | undefined {
+export function roleOf(kind: string, attribute: string) {
   return REGISTRY[kind]?.find(([, , ...attributes]) => isListed(attributes, attribute))?.[0]
 }
 

@@ -62,16 +62,12 @@ function notCancellableError({ status }: Payment) {
 }
 
 /** The merchant gets the event, and this refusal of the cancel. */
-async function expireInstead(deps: NewsDeps, payment: Payment): Promise<Payment> {
+async function expireInstead(deps: NewsDeps, payment: Payment) {
   return answerAfterNews(deps, payment, await expirePayment(deps, payment, 'cancel'))
 }
 
 /** While the stored status is pending, the outcome is unknown and the payment is due at once. */
-function answerAfterNews(
-  deps: NewsDeps,
-  payment: Payment,
-  outcome: ApplyOutcome,
-): Promise<Payment> {
+function answerAfterNews(deps: NewsDeps, payment: Payment, outcome: ApplyOutcome) {
   return answerAsStored(deps, payment, async ({ paymentId }) => {
     await markDueNow(deps, paymentId, deps.now())
     // The request is final, but its capture is not visible yet. Neither answer would be true now.
@@ -84,7 +80,7 @@ async function answerAsStored(
   deps: NewsDeps,
   { clientId, paymentId }: Payment,
   whilePending: (stored: Payment) => Promise<Payment>,
-): Promise<Payment> {
+) {
   const stored = await findPayment(deps, clientId, paymentId)
   if (stored.status === 'pending') return whilePending(stored)
   if (stored.status === 'cancelled') return stored
@@ -164,7 +160,7 @@ export function noteNotFoundUpstream(deps: NewsDeps, payment: Payment): Promise<
   )
 }
 
-function answerOvertakenCancel(deps: NewsDeps, payment: Payment): Promise<Payment> {
+function answerOvertakenCancel(deps: NewsDeps, payment: Payment) {
   return answerAsStored(deps, payment, (stored) => {
     assertInvariant(isPastItsTime(stored, deps.now()), 'a pending payment refused its cancel')
     return expireInstead(deps, stored)

@@ -98,7 +98,7 @@ function isRupiah({ currency }: ProviderPayment) {
   return currency === 'IDR'
 }
 
-function mismatch(capture: ProviderPayment, notionalMinor: number): MoneyCause | undefined {
+function mismatch(capture: ProviderPayment, notionalMinor: number) {
   if (!isRupiah(capture)) return 'wrong_currency'
   return capture.capturedMinor === notionalMinor ? undefined : 'wrong_amount'
 }

@@ -57,7 +57,7 @@ export function reachableAccess(code: string) {
 /** The kinds of the item of each update, by `file: declaration`, in the order of the code. */
 export type ReachableUpdates = ReadonlyMap<string, readonly (readonly keys.Partition[])[]>
 
-function updatesIn(bundle: Bundle): ReachableUpdates {
+function updatesIn(bundle: Bundle) {
   const calls = bundle.calls.filter(
     (call) => UPDATES.includes(String(nameOf(call.callee))) && !bundle.isOfTable(call),
   )

@@ -235,7 +235,7 @@ it('one that is open again while its end is told keeps its reminders', async ({
   expect(await dueAtOf(deps, 'alert', 'mi-1')).toBe(addMs(deps.now(), 3.5 * DAY_MS))
 })
 
-function addedDay(deps: TestDeps): string {
+function addedDay(deps: TestDeps) {
   deps.clock.advance(86_400)
   return deps.now()
 }
