@@ -126,6 +126,11 @@ export async function call(deps: Deps, { route, handler }: Endpoint, request: Ap
 }
 export type ApiResponse = Awaited<ReturnType<typeof call>>
 
+export function nextPageOf({ headers }: ApiResponse) {
+  const [, next = ''] = /^<(.+)>; rel="next"$/.exec(String(headers['link'])) ?? []
+  return new URL(next, 'https://api.example')
+}
+
 export function sendCapture(deps: TestDeps, data: object) {
   knowCallbackToken(deps)
   return call(deps, CALLBACK, {

@@ -3,7 +3,7 @@ import { ZERO } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import type { EntryDto } from '../../../shared/settlement/statement/entry-dto-schema.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { API, type ApiResponse, anApi, call } from '../../support/api-event.ts'
+import { API, type ApiResponse, anApi, call, nextPageOf } from '../../support/api-event.ts'
 import {
   anOpenPayment,
   aSucceededPayment,
@@ -127,8 +127,7 @@ describe.each([
       'id,type,payment_id,recredited_settlement_id,settlement_id,external_reference,method,channel_code,paid_at,posted_at,eligible_at,notional_minor,xendit_fee_minor,hexolus_markup_minor,client_net_minor,carried_minor,returned_settlement_id'
 
     const first = await ask({ limit: '2' }, csv)
-    const [, next = ''] = /^<(.+)>; rel="next"$/.exec(String(first.headers['link'])) ?? []
-    const link = new URL(next, 'https://api.example')
+    const link = nextPageOf(first)
     const second = await ask(Object.fromEntries(link.searchParams), csv)
 
     const { settlementId } = settlement

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import * as v from 'valibot'
-import { describe, expect } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Event } from '../../../shared/event/event.ts'
 import {
   type ClientId,
@@ -24,7 +24,6 @@ import {
 import { payFirst } from '../../support/payment-builders.ts'
 import { runs } from '../../support/runs.ts'
 import { depsWithLateIndexes, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
-import { testWith } from '../../support/test-with.ts'
 import { anEvent } from '../../support/webhook-builders.ts'
 
 async function eventRow(
@@ -61,8 +60,6 @@ function cursorFrom(since: string) {
 function cursorFor({ eventId, subject, name, firedAt }: Event) {
   return cursorAt({ event_id: eventId, subject, name, fired_at: firedAt })
 }
-
-const it = testWith(() => anApi({}, memoryDeps()), 'deps', 'caller', 'ask')
 
 describe('GET /v1/events (design section 8)', () => {
   it('shows only the client’s own events: another client’s cursor is only a time, and reveals nothing', async () => {
@@ -136,11 +133,8 @@ describe('GET /v1/events (design section 8)', () => {
     ])
   })
 
-  it('leaves out an event whose bytes cannot be read or name another client', async ({
-    deps,
-    caller,
-    ask,
-  }) => {
+  it('leaves out an event whose bytes cannot be read or name another client', async () => {
+    const { deps, caller, ask } = await anApi({}, memoryDeps())
     const damaged = await eventRow(deps, caller.clientId, deps.now())
     await eventRow(deps, caller.clientId, deps.now(), { body: anEvent(deps.now()).body })
     const event = await eventRow(deps, caller.clientId, addMs(deps.now(), 1))
@@ -151,7 +145,8 @@ describe('GET /v1/events (design section 8)', () => {
     expect(idsIn(await ask('listEvents'))).toStrictEqual([event.eventId])
   })
 
-  it('shows events of at most 90 days, even after older cursors', async ({ deps, caller, ask }) => {
+  it('shows events of at most 90 days, even after older cursors', async () => {
+    const { deps, caller, ask } = await anApi({}, memoryDeps())
     const start = deps.now()
     const deleted = await eventRow(deps, caller.clientId, start)
     const oldest = await eventRow(deps, caller.clientId, addMs(start, 1))
@@ -168,11 +163,8 @@ describe('GET /v1/events (design section 8)', () => {
     expect(empty.body).toStrictEqual({ data: [], next, has_more: false })
   })
 
-  it('ends a page early at Lambda’s response limit, and the next page continues', async ({
-    deps,
-    caller,
-    ask,
-  }) => {
+  it('ends a page early at Lambda’s response limit, and the next page continues', async () => {
+    const { deps, caller, ask } = await anApi({}, memoryDeps())
     const { clientId } = caller
     const body = JSON.stringify({ data: { client_id: clientId, text: '"'.repeat(190_000) } })
     for (let at = 0; at < 8; at++) await eventRow(deps, clientId, addMs(deps.now(), at), { body })
@@ -190,11 +182,8 @@ describe('GET /v1/events (design section 8)', () => {
     expect(JSON.stringify({ body: first.text }).length).toBeLessThan(6_000_000)
   })
 
-  it('accepts `since` in any time zone, prefers `after` to `since`, and shows 25 events by default', async ({
-    deps,
-    caller,
-    ask,
-  }) => {
+  it('accepts `since` in any time zone, prefers `after` to `since`, and shows 25 events by default', async () => {
+    const { deps, caller, ask } = await anApi({}, memoryDeps())
     const events: Event[] = []
     for (let at = 0; at < 101; at++)
       events.push(await eventRow(deps, caller.clientId, addMs(deps.now(), at)))
@@ -286,11 +275,8 @@ describe('a client that follows `next` of GET /v1/events (design section 8)', ()
       { numRuns: runs(30) },
     ))
 
-  it('gets events from the track with more unread time first, then from the other track', async ({
-    deps,
-    caller,
-    ask,
-  }) => {
+  it('gets events from the track with more unread time first, then from the other track', async () => {
+    const { deps, caller, ask } = await anApi({}, memoryDeps())
     const start = deps.now()
     const row = (second: number) =>
       eventRow(deps, caller.clientId, addMs(start, second * SECOND_MS))

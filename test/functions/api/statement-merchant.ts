@@ -7,7 +7,7 @@ import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { API, type ApiClient, anApi, call } from '../../support/api-event.ts'
 import { jakartaMidnightAfter } from '../../support/jakarta.ts'
 import { BANK } from '../../support/settlement-builders.ts'
-import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { type MemoryDeps, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 
 type Query = Readonly<Record<string, string>>
 
@@ -29,6 +29,15 @@ export async function aStatementMerchant() {
     return all
   }
   return { own, deps, caller, ask, statement, pages }
+}
+
+/** The net of the payments that are not posted yet. */
+export function openNetOf({ stored }: MemoryDeps) {
+  return stored
+    .items()
+    .filter((item) => item['open_at'] !== undefined)
+    .map((item) => Number(item['net_minor']) - Number(item['taken_back_minor'] ?? 0))
+    .reduce((a, b) => a + b, 0)
 }
 
 export function totalOfLines(lines: readonly { readonly amount_minor: number }[]) {
