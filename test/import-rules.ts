@@ -99,7 +99,7 @@ function inOrder(placeOf: (path: string) => number): Rule {
       : importing(file, ({ path = '' }) => placeOf(path) > placeOf(file.path))
 }
 
-const VENDORS: readonly { readonly packages: RegExp; readonly files: RegExp }[] = [
+const VENDORS = [
   { packages: /^(@aws-sdk\/(?!\w+-dynamodb$)|@smithy\/)/, files: /^shared\/runtime\// },
   { packages: /^@aws-sdk\/\w+-dynamodb$/, files: /^shared\/runtime\/aws\/dynamodb-[a-z]+\.ts$/ },
   { packages: /^(@middy\/|aws-lambda$)/, files: /^shared\/runtime\// },

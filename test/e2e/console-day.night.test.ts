@@ -234,7 +234,7 @@ describeInChromium(() => {
   })
 })
 
-async function attemptsOf({ admin }: World, paymentId: string): Promise<readonly unknown[]> {
+async function attemptsOf({ admin }: World, paymentId: string) {
   const { timeline } = Object((await admin('get-payment', { payment_id: paymentId })).body)
   return timeline.events[0]?.deliveries[0]?.attempts ?? []
 }

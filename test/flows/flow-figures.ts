@@ -28,7 +28,7 @@ export function groupOf(path: string) {
   return /^shared\/[^/]+$/.test(path) ? 'basic' : 'own'
 }
 
-const STEPS: Figures = { files: 5, lines: 50 }
+const STEPS = { files: 5, lines: 50 }
 
 export function limitsFor(figures: FlowFigures) {
   const roundedUp = (figure: number, step: number) => Math.ceil(figure / step) * step

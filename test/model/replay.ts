@@ -87,7 +87,7 @@ async function figuresOf({ deps }: Play, input: object) {
   return v.parse(Books, body).figures.filter(({ name }) => name !== 'open')
 }
 
-const STEPS: readonly ((play: Play) => Promise<void>)[] = [
+const STEPS = [
   ...times(4, pay),
   ...times(4, settleOwnRow),
   ...times(5, takeBack),

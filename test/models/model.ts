@@ -21,8 +21,8 @@ type Exploration = {
   readonly isAsymmetric?: true
 }
 
-const CREATE: Sizes = { Callers: '{a, b}', None: 'None', Channel: '"destination"' }
-const DELIVER: Sizes = {
+const CREATE = { Callers: '{a, b}', None: 'None', Channel: '"destination"' }
+const DELIVER = {
   Workers: '{a}',
   Operators: '{x}',
   None: 'None',
@@ -30,7 +30,7 @@ const DELIVER: Sizes = {
   MostRounds: 2,
   MostDeaths: 1,
 }
-const SETTLE: Sizes = {
+const SETTLE = {
   Settlers: '{a}',
   Workers: '{v}',
   Operators: '{}',
@@ -38,7 +38,7 @@ const SETTLE: Sizes = {
   Refunded: '{1}',
   LastTime: 2,
 }
-const SYNC: Sizes = { Lag: 1, Skew: 1, Overlap: 2 }
+const SYNC = { Lag: 1, Skew: 1, Overlap: 2 }
 
 /** Small enough to visit every state. The first word of a name is its module. */
 const EXPLORATIONS: Readonly<Record<string, Exploration>> = {

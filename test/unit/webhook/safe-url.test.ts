@@ -29,7 +29,7 @@ function words(line: string) {
   return line.split(' ')
 }
 
-const VERDICTS: Readonly<Record<string, readonly string[]>> = {
+const VERDICTS = {
   allowed: [
     'https://merchant.example https://merchant.example/hooks?shop=1#part ' +
       'https://merchant.example:8443/hooks',
