@@ -196,7 +196,7 @@ describeInChromium(() => {
     for (const [target, fault, times] of [
       ['create', 'slow', 3],
       ['callback', 'lost', 2],
-    ] as const)
+    ])
       await world.post(faults, { target, fault, times, value: 10 })
     const { page } = await openConsole(browser, world.urls.api)
     await openView(page, 'Provider')

@@ -55,7 +55,7 @@ const NAMES = {
   markup: 'markup',
   cost: 'cost',
   other: 'other',
-} as const satisfies Record<keyof Sums, string>
+} satisfies Record<keyof Sums, string>
 
 export const Books = v.object({
   figures: v.array(v.object({ name: v.string(), amount_minor: v.number() })),

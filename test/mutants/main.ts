@@ -114,7 +114,7 @@ function textOf(path: string) {
 
 /** Mutants listed as exceptions come last, because every check runs on them. */
 async function askAll({ files, mutants }: ReturnType<typeof chosenBy>) {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM']) {
     process.once(signal, () => {
       endAll()
       process.exit(1)

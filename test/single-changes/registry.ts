@@ -11,8 +11,8 @@ type Role = (typeof ROLES)[number]
 
 type Line = readonly [role: Role, by: string, ...attributes: readonly string[]]
 
-const INDEXED = ['owner', 'entity', 'listed_at', 'id'] as const
-const WORK = ['work', 'slot'] as const
+const INDEXED = ['owner', 'entity', 'listed_at', 'id']
+const WORK = ['work', 'slot']
 
 /** Of each kind that is audited. `details.` names a member of the deflated details of a payment. */
 export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {

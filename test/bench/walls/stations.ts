@@ -24,7 +24,7 @@ export function stationsOf(stage: DeployedStage): readonly Station[] {
  * Units a second that DynamoDB gives a new on-demand table, and each of its indexes. DynamoDB
  * doubles the former peak.
  */
-const NEW_TABLE_UNITS = { reads: 12_000, writes: 4_000 } as const
+const NEW_TABLE_UNITS = { reads: 12_000, writes: 4_000 }
 
 export function tableStations(stage: Pick<DeployedStage, 'table' | 'deliveries'>) {
   const carried = carriedUnits(stage)

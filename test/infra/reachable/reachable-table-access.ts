@@ -228,7 +228,7 @@ function shapesOf(bundle: Bundle, node: Expression): readonly Shape[] {
         const spread = property.type === 'SpreadElement'
         const addedShapes = spread
           ? shapesOf(bundle, property.argument)
-          : [new Map([[nameOf(property.key), property.value] as const])]
+          : [new Map([[nameOf(property.key), property.value]])]
         return shapes.flatMap((shape) =>
           addedShapes.map((addedShape) => new Map([...shape, ...addedShape])),
         )
