@@ -65,11 +65,11 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
 
 export async function openConsole(
   browser: Browser,
-  api: string,
+  { urls }: { readonly urls: { readonly api: string } },
   options: BrowserContextOptions = {},
 ) {
   const openedPage = await openPage(browser, options)
-  await openedPage.page.goto(`${api}/console`)
+  await openedPage.page.goto(`${urls.api}/console`)
   await openedPage.page.getByText('live', { exact: true }).waitFor()
   return openedPage
 }

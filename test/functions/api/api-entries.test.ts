@@ -3,7 +3,14 @@ import { ZERO } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import type { EntryDto } from '../../../shared/settlement/statement/entry-dto-schema.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { API, type ApiResponse, anApi, call, nextPageOf } from '../../support/api-event.ts'
+import {
+  API,
+  type ApiResponse,
+  anApi,
+  call,
+  nextPageOf,
+  type Query,
+} from '../../support/api-event.ts'
 import {
   anOpenPayment,
   aSucceededPayment,
@@ -13,8 +20,6 @@ import {
 } from '../../support/paid-builders.ts'
 import { fail, recredit, sweptADayLater, sweptNow } from '../../support/settlement-builders.ts'
 import { queriesIn, recordTable } from '../../support/test-deps.ts'
-
-type Query = Readonly<Record<string, string>>
 
 async function entryPagesOf(ask: (query: Query) => Promise<ApiResponse>, limit: string) {
   const pages: (readonly EntryDto[])[] = []

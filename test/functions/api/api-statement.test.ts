@@ -2,14 +2,12 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { ZERO } from '../../../shared/money.ts'
 import { TimestampSchema } from '../../../shared/time.ts'
-import { API, type ApiClient, anApiClient, call } from '../../support/api-event.ts'
+import { API, type ApiClient, anApiClient, call, type Query } from '../../support/api-event.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { payOut, sweptADayLater } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { payoutHistory } from './payout-history.ts'
 import { aStatementMerchant, openNetOf, totalOfLines } from './statement-merchant.ts'
-
-type Query = Readonly<Record<string, string>>
 
 async function atTime(deps: TestDeps, at: string, caller: ApiClient, amount = 100_000) {
   deps.clock.set(v.parse(TimestampSchema, at))

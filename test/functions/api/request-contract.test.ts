@@ -6,7 +6,14 @@ import {
   issueApiKey,
   revokeApiKey,
 } from '../../../shared/client/api-key-store.ts'
-import { API, anApiClient, aPaymentBody, BODIES, call } from '../../support/api-event.ts'
+import {
+  API,
+  anApiClient,
+  aPaymentBody,
+  BODIES,
+  call,
+  type Query,
+} from '../../support/api-event.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 /*
@@ -29,7 +36,6 @@ const QUERIES: Readonly<Partial<Record<Name, { isList: boolean; known?: Query; w
     listEvents: { isList: true, known: { limit: '5' }, wrong: { limit: 'x' } },
     getBalance: { isList: false, known: { include: 'settlements' }, wrong: { currency: 'USD' } },
   }
-type Query = Readonly<Record<string, string>>
 
 const API_KEYS = [
   'missing',

@@ -4,12 +4,10 @@ import { StatementDtoSchema } from '../../../shared/books/statement-dto-schema.t
 import { raiseFence } from '../../../shared/ledger/fence-store.ts'
 import { ZERO } from '../../../shared/money.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { API, type ApiClient, anApi, call } from '../../support/api-event.ts'
+import { API, type ApiClient, anApi, call, type Query } from '../../support/api-event.ts'
 import { jakartaMidnightAfter } from '../../support/jakarta.ts'
 import { BANK } from '../../support/settlement-builders.ts'
 import { type MemoryDeps, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
-
-type Query = Readonly<Record<string, string>>
 
 /** Reads its statement. Its table is its own. */
 export async function aStatementMerchant() {

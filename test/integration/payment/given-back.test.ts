@@ -9,7 +9,7 @@ import { findSuspense, writeSuspense } from '../../../shared/suspense/suspense-s
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
-import { payFirst } from '../../support/payment-builders.ts'
+import { payFirst, TIMED_OUT } from '../../support/payment-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { aCreate, paymentTest as it } from './payment-test.ts'
@@ -35,8 +35,7 @@ it.for([
     const held = await findSuspense(deps, providerPaymentId)
     const own = { transactionId: deps.newId(), rowAt: deps.now(), providerMinor: minor(95_560) }
     await resolve(deps, await bookSuspense(deps, held as Suspense, own))
-    const timeout = { kind: 'unknown', reason: 'timeout' } as const
-    if (status === 'creating') deps.provider.answer('createRequest', timeout)
+    if (status === 'creating') deps.provider.answer('createRequest', TIMED_OUT)
     await (how === 'put back' ? putRaw(deps, row) : make().catch(() => undefined))
     deps.clock.advance(300)
 
