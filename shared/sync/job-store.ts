@@ -236,7 +236,7 @@ export async function noteOpenTransaction(
   throw new Error(`${id}: ${MAX_TRIES} tries met another claim`)
 }
 
-function openIdOf({ transactionId }: ProviderTransaction) {
+function openIdOf({ transactionId }: ProviderTransaction): string {
   return `open#${transactionId}`
 }
 

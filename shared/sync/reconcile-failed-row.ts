@@ -35,7 +35,10 @@ export async function reconcileFailedRow(deps: NewsDeps, row: RowWithPayment): P
  * The row of money that a payment is credited with, or that is held, fails. An operator must ask
  * the provider; the gateway takes nothing back.
  */
-async function reconcileFailedOwnRow(deps: NewsDeps, { transaction, payment }: RowWithPayment) {
+async function reconcileFailedOwnRow(
+  deps: NewsDeps,
+  { transaction, payment }: RowWithPayment,
+): Promise<Reconciled> {
   const isCredited = isCreditedWith(payment, transaction)
   const money = isCredited ? payment : await findHeldMoney(deps, transaction)
   if (money === undefined) return 'passed_over'

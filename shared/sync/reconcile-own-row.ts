@@ -117,7 +117,7 @@ export async function creditByRow(
   return succeedPayment(deps, payment, capture, 'sync', held)
 }
 
-function matchesPayment(transaction: ProviderTransaction, payment: Payment) {
+function matchesPayment(transaction: ProviderTransaction, payment: Payment): boolean {
   return (
     transaction.isCaptured === true &&
     payment.status === 'pending' &&

@@ -59,7 +59,11 @@ export async function reconcileTransaction(
   return reconciled
 }
 
-async function reconcileRow(deps: NewsDeps, row: RowWithPayment, lookups: Lookups) {
+async function reconcileRow(
+  deps: NewsDeps,
+  row: RowWithPayment,
+  lookups: Lookups,
+): Promise<Reconciled> {
   const { transaction, payment } = row
   const { type, status, providerPaymentId, paymentRequestId, reference } = transaction
   // Of a payment's own row the capture says which money is held, and a void undoes what is booked.
@@ -107,7 +111,10 @@ async function reconcileRow(deps: NewsDeps, row: RowWithPayment, lookups: Lookup
 }
 
 /** A row that belongs to no account, payment or suspense item becomes a finding. */
-async function reconcileNonPayment(deps: NewsDeps, { transaction, payment }: RowWithPayment) {
+async function reconcileNonPayment(
+  deps: NewsDeps,
+  { transaction, payment }: RowWithPayment,
+): Promise<Reconciled> {
   const { type, status } = transaction
   if (type === 'account' && status !== 'unknown' && payment === undefined) {
     const row = houseRowOf(transaction)
@@ -138,7 +145,7 @@ async function reconcileNonPayment(deps: NewsDeps, { transaction, payment }: Row
 }
 
 /** Money back that names a payment, but not its credit, is about the money that is held for it. */
-function onlyHeldOf(payment: Payment | undefined) {
+function onlyHeldOf(payment: Payment | undefined): string {
   const [held, ...others] = payment?.held ?? []
   return held && others.length === 0 ? held.suspenseId : ''
 }
@@ -273,7 +280,7 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
  * answer says whose money it is, unless the row names another payment: then the row contradicts
  * itself. A payment's row keeps its id: a request may have other captures.
  */
-function namedBy(answer: NewsAnswer, transaction: ProviderTransaction) {
+function namedBy(answer: NewsAnswer, transaction: ProviderTransaction): ProviderTransaction {
   const isPayment = transaction.type === 'payment'
   if ((isPayment && transaction.reference !== '') || answer.kind !== 'news') return transaction
   const { reference, capture } = answer.news

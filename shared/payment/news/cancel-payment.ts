@@ -62,12 +62,16 @@ function notCancellableError({ status }: Payment) {
 }
 
 /** The merchant gets the event, and this refusal of the cancel. */
-async function expireInstead(deps: NewsDeps, payment: Payment) {
+async function expireInstead(deps: NewsDeps, payment: Payment): Promise<Payment> {
   return answerAfterNews(deps, payment, await expirePayment(deps, payment, 'cancel'))
 }
 
 /** While the stored status is pending, the outcome is unknown and the payment is due at once. */
-function answerAfterNews(deps: NewsDeps, payment: Payment, outcome: ApplyOutcome) {
+function answerAfterNews(
+  deps: NewsDeps,
+  payment: Payment,
+  outcome: ApplyOutcome,
+): Promise<Payment> {
   return answerAsStored(deps, payment, async ({ paymentId }) => {
     await markDueNow(deps, paymentId, deps.now())
     // The request is final, but its capture is not visible yet. Neither answer would be true now.
@@ -80,7 +84,7 @@ async function answerAsStored(
   deps: NewsDeps,
   { clientId, paymentId }: Payment,
   whilePending: (stored: Payment) => Promise<Payment>,
-) {
+): Promise<Payment> {
   const stored = await findPayment(deps, clientId, paymentId)
   if (stored.status === 'pending') return whilePending(stored)
   if (stored.status === 'cancelled') return stored
@@ -160,7 +164,7 @@ export function noteNotFoundUpstream(deps: NewsDeps, payment: Payment): Promise<
   )
 }
 
-function answerOvertakenCancel(deps: NewsDeps, payment: Payment) {
+function answerOvertakenCancel(deps: NewsDeps, payment: Payment): Promise<Payment> {
   return answerAsStored(deps, payment, (stored) => {
     assertInvariant(isPastItsTime(stored, deps.now()), 'a pending payment refused its cancel')
     return expireInstead(deps, stored)

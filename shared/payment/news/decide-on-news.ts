@@ -98,7 +98,7 @@ function isRupiah({ currency }: ProviderPayment) {
   return currency === 'IDR'
 }
 
-function mismatch(capture: ProviderPayment, notionalMinor: number) {
+function mismatch(capture: ProviderPayment, notionalMinor: number): MoneyCause | undefined {
   if (!isRupiah(capture)) return 'wrong_currency'
   return capture.capturedMinor === notionalMinor ? undefined : 'wrong_amount'
 }
