@@ -241,6 +241,6 @@ export function updatedFields(functionName: string): UpdatedFields {
   )
 }
 
-function wordsIn(text: string): readonly string[] {
+function wordsIn(text: string) {
   return text.split(/\s+/)
 }

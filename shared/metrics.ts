@@ -8,7 +8,10 @@ type MetricSpec = {
   readonly dimensionSets: readonly (readonly string[])[]
 }
 
-const OVERALL = [[]] as const satisfies MetricSpec['dimensionSets']
+/** One value: a log line has one directive for the metrics that share it. */
+const OVERALL = [[]] as const
+const COUNT = { unit: 'Count', dimensionSets: OVERALL } as const
+const DURATION = { unit: 'Milliseconds', dimensionSets: OVERALL } as const
 const BY_OPERATION = [['operation']] as const
 const BY_TRIGGER = [['triggered_by']] as const
 
@@ -22,49 +25,49 @@ export const METRICS = {
   /** Successes by the source of the news: callback, due_work, sync, operator, cancel, create. */
   SuccessHeard: { unit: 'Count', dimensionSets: [['source']] },
   /** From `paid_at` to the merchant's 2xx. */
-  TimeToAnnounce: { unit: 'Milliseconds', dimensionSets: OVERALL },
+  TimeToAnnounce: DURATION,
   /** Attempts by outcome: succeeded, failed (retried), abandoned (the last attempt), skipped. */
   DeliveryAttempts: { unit: 'Count', dimensionSets: [['outcome']] },
   /** Runs of due work, one a minute. Without runs, lost work is not repaired. */
-  DueWorkRuns: { unit: 'Count', dimensionSets: OVERALL },
-  DueWorkFailures: { unit: 'Count', dimensionSets: OVERALL },
+  DueWorkRuns: COUNT,
+  DueWorkFailures: COUNT,
   /**
    * The delay of the oldest overdue item of each kind, every minute. The delay grows with a
    * backlog.
    */
-  AlertsLate: { unit: 'Milliseconds', dimensionSets: OVERALL },
-  DeliveriesLate: { unit: 'Milliseconds', dimensionSets: OVERALL },
-  PaymentChecksLate: { unit: 'Milliseconds', dimensionSets: OVERALL },
+  AlertsLate: DURATION,
+  DeliveriesLate: DURATION,
+  PaymentChecksLate: DURATION,
   /** Deliveries whose message was lost, repaired by due work. */
-  DeliveriesRepaired: { unit: 'Count', dimensionSets: OVERALL },
+  DeliveriesRepaired: COUNT,
   SuspenseItems: { unit: 'Count', dimensionSets: [['kind'], ['kind', 'cause']] },
-  AlertFailures: { unit: 'Count', dimensionSets: OVERALL },
+  AlertFailures: COUNT,
   /** Retries of writes that conflicted with another transaction, and writes that gave up. */
-  ConflictRetries: { unit: 'Count', dimensionSets: OVERALL },
-  ConflictsLost: { unit: 'Count', dimensionSets: OVERALL },
+  ConflictRetries: COUNT,
+  ConflictsLost: COUNT,
   ProviderLatency: { unit: 'Milliseconds', dimensionSets: BY_OPERATION },
   /** 1 for a failed call, else 0: the average is the error rate. A refused payment counts as 0. */
   ProviderErrors: { unit: 'Count', dimensionSets: BY_OPERATION },
   /** Calls that the provider refused because of our key or our request; a retry does not help. */
-  CallsRefused: { unit: 'Count', dimensionSets: OVERALL },
-  CallbacksRefused: { unit: 'Count', dimensionSets: OVERALL },
+  CallsRefused: COUNT,
+  CallbacksRefused: COUNT,
   Settlements: { unit: 'Count', dimensionSets: BY_TRIGGER },
   /** IDR, net. */
   SettlementAmount: { unit: 'None', dimensionSets: BY_TRIGGER },
-  SweepRuns: { unit: 'Count', dimensionSets: OVERALL },
-  SweptClients: { unit: 'Count', dimensionSets: OVERALL },
-  SyncRuns: { unit: 'Count', dimensionSets: OVERALL },
+  SweepRuns: COUNT,
+  SweptClients: COUNT,
+  SyncRuns: COUNT,
   /** The age of the newest provider rows that a run has read. */
-  SyncLag: { unit: 'Milliseconds', dimensionSets: OVERALL },
+  SyncLag: DURATION,
   /** Runs that stopped early because of time, quota or a missing answer. */
-  SyncsIncomplete: { unit: 'Count', dimensionSets: OVERALL },
+  SyncsIncomplete: COUNT,
   /** By what was audited: `client`, or `gateway`. */
   AuditsCompleted: { unit: 'Count', dimensionSets: [['audit_of']] },
-  AuditImbalances: { unit: 'Count', dimensionSets: OVERALL },
+  AuditImbalances: COUNT,
   /** Queue messages that a worker could not finish; SQS delivers them again. */
   FailedMessages: { unit: 'Count', dimensionSets: [['function']] },
   /** Requests answered with 5xx by our own envelope. */
-  RequestFailures: { unit: 'Count', dimensionSets: OVERALL },
+  RequestFailures: COUNT,
 } as const satisfies Readonly<Record<string, MetricSpec>>
 
 export type MetricName = keyof typeof METRICS

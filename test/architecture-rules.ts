@@ -13,7 +13,7 @@ import { SHAPE_RULES } from './shape-rules.ts'
 import { lineOf, type SourceFile } from './support/source-file.ts'
 
 /** The files of the manifest are directly in functions/; handlers are in its folders. */
-export function isOfManifest(path: string): boolean {
+export function isOfManifest(path: string) {
   return /^functions\/[^/]+$/.test(path)
 }
 
@@ -214,7 +214,7 @@ function infraNamesAreUnique(paths: readonly string[]) {
     .flatMap(([, homes]) => homes)
 }
 
-function foldersStandAlone(paths: readonly string[]): readonly string[] {
+function foldersStandAlone(paths: readonly string[]) {
   const folders = new Set(paths.flatMap((path) => withParents(dirname(path))))
   return paths.filter((path) => folders.has(path.slice(0, path.length - extname(path).length)))
 }

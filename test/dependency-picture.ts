@@ -2,7 +2,7 @@ import type { SourceFile } from './support/source-file.ts'
 
 type Graph = ReadonlyMap<string, readonly string[]>
 
-export function dependencyPicture(sources: readonly SourceFile[]): string {
+export function dependencyPicture(sources: readonly SourceFile[]) {
   const values = importsOf(sources, 'values')
   return `\`\`\`mermaid\n${mermaidOf(values)}\n\`\`\`\n\n${tableOf(values, importsOf(sources, 'types'))}`
 }

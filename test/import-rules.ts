@@ -29,7 +29,7 @@ const ADAPTER = /^shared\/provider\/[a-z-]+\//
 /**
  * Code for every provider: all of shared except the adapters and the runtime, which chooses one.
  */
-export function isOfAnyProvider(path: string): boolean {
+export function isOfAnyProvider(path: string) {
   return path.startsWith('shared/') && !path.startsWith('shared/runtime/') && !ADAPTER.test(path)
 }
 
@@ -99,7 +99,7 @@ function inOrder(placeOf: (path: string) => number): Rule {
       : importing(file, ({ path = '' }) => placeOf(path) > placeOf(file.path))
 }
 
-const VENDORS: readonly { readonly packages: RegExp; readonly files: RegExp }[] = [
+const VENDORS = [
   { packages: /^(@aws-sdk\/(?!\w+-dynamodb$)|@smithy\/)/, files: /^shared\/runtime\// },
   { packages: /^@aws-sdk\/\w+-dynamodb$/, files: /^shared\/runtime\/aws\/dynamodb-[a-z]+\.ts$/ },
   { packages: /^(@middy\/|aws-lambda$)/, files: /^shared\/runtime\// },

@@ -25,7 +25,7 @@ export function progressReporter(): Reporter {
 /** The file has no tests before it is loaded. */
 type Counts = { readonly tests: number; readonly done: number; readonly isOver: boolean }
 
-function countsOf({ testModule }: TestSpecification): Counts {
+function countsOf({ testModule }: TestSpecification) {
   const tests = [...(testModule?.children.allTests() ?? [])]
   const done = tests.filter((test) => test.result().state !== 'pending').length
   const isOver = ['passed', 'failed', 'skipped'].includes(testModule?.state() ?? '')
@@ -33,7 +33,7 @@ function countsOf({ testModule }: TestSpecification): Counts {
 }
 
 /** Such as `1,240 of about 4,900 tests done, 96 of 207 files, about 2 min left`. */
-export function progressLine(files: readonly Counts[], elapsedMs: number): string {
+export function progressLine(files: readonly Counts[], elapsedMs: number) {
   const sum = (key: 'tests' | 'done') => files.reduce((total, file) => total + file[key], 0)
   const loaded = files.filter(({ tests, isOver }) => isOver || tests > 0).length
   const over = files.filter(({ isOver }) => isOver).length

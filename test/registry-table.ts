@@ -4,7 +4,7 @@ import { markdownTable } from './support/markdown-table.ts'
 type Role = (typeof ROLES)[number]
 
 /** What determines each stored attribute. `docs/reliability.md` has one role, the facts. */
-export function registryTable(roles: readonly Role[] = ROLES): string {
+export function registryTable(roles: readonly Role[] = ROLES) {
   const rows = Object.entries(REGISTRY).flatMap(([kind, lines]) =>
     lines.flatMap(([role, by, ...attributes]) =>
       roles.includes(role)
@@ -24,7 +24,7 @@ export function registryTable(roles: readonly Role[] = ROLES): string {
   ].join('\n\n')
 }
 
-export function attributesOf(role: Role): readonly string[] {
+export function attributesOf(role: Role) {
   return Object.entries(REGISTRY).flatMap(([kind, lines]) =>
     lines.flatMap(([own, , ...attributes]) =>
       own === role ? attributes.map((name) => `${kind}.${name}`) : [],

@@ -8,7 +8,7 @@ import { alarmTable } from '../infra/stack/monitoring/alarms/alarm-table.ts'
 import { frontAlarms, type WatchedFront } from '../infra/stack/monitoring/alarms/front-alarms.ts'
 import type { Watched } from '../infra/stack/monitoring/watched-stack.ts'
 
-export function runbookEntries(watched: Watched, front: WatchedFront, runbook: string): string {
+export function runbookEntries(watched: Watched, front: WatchedFront, runbook: string) {
   return [...alarmTable(watched), ...frontAlarms(front)]
     .map(({ heading, alarms }) => {
       const entries = Map.groupBy(alarms, headingOf)

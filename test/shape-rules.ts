@@ -34,12 +34,12 @@ function functionsAreDeclared(file: SourceFile) {
   )
 }
 
-function declaratorsOf(statement: ESTree.Node): readonly ESTree.VariableDeclarator[] {
+function declaratorsOf(statement: ESTree.Node) {
   const declared = declarationOf(statement)
   return declared.type === 'VariableDeclaration' ? declared.declarations : []
 }
 
-function declarationOf(statement: ESTree.Node): ESTree.Node {
+function declarationOf(statement: ESTree.Node) {
   return statement.type === 'ExportNamedDeclaration' && statement.declaration
     ? statement.declaration
     : statement
@@ -86,7 +86,7 @@ function isNamedLike({ path }: SourceFile, name: string) {
   )
 }
 
-function namesUsedIn(node: ESTree.Node): ReadonlySet<string> {
+function namesUsedIn(node: ESTree.Node) {
   const known = used.get(node)
   if (known) return known
   const names = new Set<string>()

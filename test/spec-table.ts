@@ -7,7 +7,7 @@ type Row = (typeof SPEC.rows)[number]
  * The part of `docs/spec.md`: the rows of each section, under the file of tests or the heading of
  * docs/decisions.md that holds them. With titles each test has a line of its own.
  */
-export function specTable(titles = false): string {
+export function specTable(titles = false) {
   const departures = SPEC.rows.filter(({ decision }) => decision !== undefined)
   return [
     `Rows: ${SPEC.rows.length}, of which ${departures.length} are departures.`,

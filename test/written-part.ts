@@ -57,7 +57,7 @@ ${does}
 Exit code: 0 done, 2 wrong arguments.`
 
 process.exitCode = await runCommand(HELP, argv, async () => {
-  const { write } = readOptions(argv, { write: { type: 'boolean' } } as const)
+  const { write } = readOptions(argv, { write: { type: 'boolean' } })
   const path = join(PROJECT_ROOT, document)
   if (write) writeFileSync(path, withWritten(readFileSync(path, 'utf8'), script, compute(true)))
   else console.log(compute(false))

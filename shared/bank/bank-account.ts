@@ -15,7 +15,7 @@ function fits(words: readonly string[], { number }: BankFacts, known: string) {
 
 const IGNORED: ReadonlySet<string> = new Set(['BANK', 'PT', 'TBK', 'PERSERO'])
 
-function wordsOf(name: string): readonly string[] {
+function wordsOf(name: string) {
   const words = name.toUpperCase().split(/[^\p{L}\p{N}]+/u)
   return words.filter((word) => word !== '' && !IGNORED.has(word))
 }

@@ -67,7 +67,7 @@ export function registrationKey({ clientId, createdAt }: Registered) {
   return auditRecordKey(CLIENTS_SUBJECT, createdAt, clientId)
 }
 
-function registeredIn(sk: unknown): Registered | undefined {
+function registeredIn(sk: unknown) {
   const [createdAt, clientId] = String(sk).split('#')
   return ifValid(RegisteredSchema, { clientId, createdAt })
 }

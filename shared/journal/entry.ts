@@ -115,11 +115,12 @@ export function assertEqualSides(sides: Parameters<typeof excessOf>[0]): void {
 
 export type Figures = Readonly<Pick<Entry, (typeof CLIENT_SIDES)[number]>>
 
-export function assertBalanced({ grossMinor, feeMinor, markupMinor, netMinor }: Figures): void {
-  assertInvariant(
-    netOf(grossMinor, feeMinor, markupMinor) === netMinor,
-    'figures do not add up: gross - fee - markup is not net',
-  )
+export function assertBalanced(figures: Figures): void {
+  assertInvariant(addUp(figures), 'figures do not add up: gross - fee - markup is not net')
+}
+
+function addUp({ grossMinor, feeMinor, markupMinor, netMinor }: Figures) {
+  return netOf(grossMinor, feeMinor, markupMinor) === netMinor
 }
 
 export function netsOf(entries: readonly Entry[]): Minor {
@@ -127,10 +128,7 @@ export function netsOf(entries: readonly Entry[]): Minor {
 }
 
 export function isBalanced(entry: Entry): boolean {
-  return (
-    excessOf(entry) === 0 &&
-    netOf(entry.grossMinor, entry.feeMinor, entry.markupMinor) === entry.netMinor
-  )
+  return excessOf(entry) === 0 && addUp(entry)
 }
 
 /** Entries with zeros for the client are neither shown to merchants nor counted. */

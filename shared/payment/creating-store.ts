@@ -68,7 +68,7 @@ export async function claimPayment(
  * The SDK repeats a write whose answer was lost, and the condition then refuses the repeat. The
  * attempt's token shows that the stored claim is the caller's own, so the claim was applied.
  */
-function withOwnClaim({ item }: WriteOutcome, claimed: CreatingPayment): WriteOutcome {
+function withOwnClaim({ item }: WriteOutcome, claimed: CreatingPayment) {
   const stored = item && ifStored(item)
   const token = claimTokenOf(claimed)
   const isOwn = stored?.status === 'creating' && token !== undefined

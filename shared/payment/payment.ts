@@ -6,11 +6,9 @@ import { FAILURE_REASONS, PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-s
 import { DISPUTE_STATES, HELD_STATUSES, SUSPENSE_CAUSES } from '../suspense/suspense.ts'
 import { TimestampSchema } from '../time.ts'
 
-export const CustomerSchema = v.object({
-  name: v.optional(v.string()),
-  email: v.optional(v.string()),
-  phone: v.optional(v.string()),
-})
+export const CustomerSchema = v.object(
+  v.entriesFromList(['name', 'email', 'phone'], v.optional(v.string())),
+)
 
 const requestFields = {
   method: v.picklist(PAYMENT_METHODS),

@@ -12,7 +12,7 @@ export type CostLine = { readonly component: string; readonly basis: string; rea
 export const MILLION = 1_000_000
 export const BYTES_PER_GB = 1_000_000_000
 
-export function usageOf({ functionName, invocations, messages, ...flow }: Flow): Usage {
+export function usageOf({ functionName, invocations, messages, ...flow }: Flow) {
   const spec = specOf(functionName)
   const secretCalls = (invocations * spec.secrets.length) / sharing(CACHE_MS)
   const unseals = spec.endpointSecrets === 'unseal' ? invocations / sharing(UNSEALED_MS) : 0

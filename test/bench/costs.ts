@@ -22,7 +22,7 @@ import { AUDIT_READS_A_MONTH, PAYOUT_READS } from './walls/payment-use.ts'
  * A million payments, each announced to one endpoint; paid payments are also fetched once and
  * settled.
  */
-export function paymentCosts({ flows, storedBytes }: Measured['paid']): CostLine[] {
+export function paymentCosts({ flows, storedBytes }: Measured['paid']) {
   const storageGbMonth = storedBytes / BYTES_PER_GB
   const stored = { storageGbMonth, storageRecoveryGbMonth: storageGbMonth }
   const each = total([[1, stored], ...flows.map((flow) => [1, usageOf(flow)] as const)])
@@ -75,7 +75,7 @@ export function paymentCosts({ flows, storedBytes }: Measured['paid']): CostLine
 }
 
 /** A million paid payments with the audits of their first month, and of their payout. */
-export function paidCosts(paid: Measured['paid']): CostLine[] {
+export function paidCosts(paid: Measured['paid']) {
   const reads = AUDIT_READS_A_MONTH + PAYOUT_READS
   return [
     ...paymentCosts(paid),

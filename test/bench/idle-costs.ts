@@ -97,7 +97,7 @@ export function idleCosts(
 }
 
 /** Each minute an unknown key, and a read of the canary merchant's balance. */
-function probeUsage(): Usage {
+function probeUsage() {
   const minutes = ASSUMPTIONS.hoursPerMonth * 60
   const requests = 2 * minutes
   const { probe, balance } = ASSUMPTIONS.probedMs

@@ -74,7 +74,7 @@ await runProgram(HELP, async ([first = '', ...others]) => {
   const named = first !== '' && !first.startsWith('-')
   const { write = false } = readOptions(
     named ? others : [first, ...others].filter((word) => word !== ''),
-    { write: { type: 'boolean' } } as const,
+    { write: { type: 'boolean' } },
   )
   const name = named ? first : 'units'
   const suite = SUITES[name]

@@ -151,7 +151,7 @@ export async function walkPayment<Result>(
   walked: Omit<MeteredMerchant, 'measure'> & { readonly measure: Measure<Result> },
   key: string,
   body?: string,
-): Promise<readonly Result[]> {
+) {
   const { world, callbacks, measure, passTime, ask, create } = walked
   let id = ''
   const created = await measure('api-create-payment', 'created', async () => {
@@ -186,7 +186,7 @@ function times(flow: Flow, factor: number) {
 }
 
 /** The flow with each of its counts changed, also the counts of its detail. */
-function mapCounts(flow: Flow, change: (count: number, name: string) => number): Flow {
+function mapCounts(flow: Flow, change: (count: number, name: string) => number) {
   return JSON.parse(JSON.stringify(flow), (name, value: unknown) =>
     typeof value === 'number' ? change(value, name) : value,
   )
@@ -227,7 +227,7 @@ async function measureUnpaid() {
   return { flows, storedBytes: Math.round((storedBytes(world.table) - before) / MANY) }
 }
 
-async function abandonOne(walked: MeteredMerchant): Promise<Flow> {
+async function abandonOne(walked: MeteredMerchant) {
   const { world, measure, merchant } = walked
   world.faults = { ...NO_FAULTS, merchantFails: 1 }
   const target = {

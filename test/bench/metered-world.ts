@@ -30,11 +30,7 @@ export function faultlessWorld() {
 }
 
 /** Throws when the handler fails, because a failed flow costs too little. */
-export async function runHandler(
-  world: World,
-  functionName: string,
-  event: object,
-): Promise<unknown> {
+export async function runHandler(world: World, functionName: string, event: object) {
   const invocation = await runUntil(world, invoke(world, functionName, event))
   if (invocation.kind !== 'done') throw new Error(`${functionName} ${invocation.kind}`)
   return invocation.result

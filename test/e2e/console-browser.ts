@@ -65,11 +65,11 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
 
 export async function openConsole(
   browser: Browser,
-  api: string,
+  { urls }: { readonly urls: { readonly api: string } },
   options: BrowserContextOptions = {},
 ) {
   const openedPage = await openPage(browser, options)
-  await openedPage.page.goto(`${api}/console`)
+  await openedPage.page.goto(`${urls.api}/console`)
   await openedPage.page.getByText('live', { exact: true }).waitFor()
   return openedPage
 }
@@ -85,7 +85,7 @@ const SCHEMES = ['light', 'dark'] as const
 type Look = readonly [width: (typeof WIDTHS)[number], scheme: (typeof SCHEMES)[number]]
 
 /** Each width in both themes in the nightly run, otherwise the usual one. */
-export function looksOf(...usual: Look): readonly Look[] {
+export function looksOf(...usual: Look) {
   const all = WIDTHS.flatMap((width) => SCHEMES.map((scheme) => [width, scheme] as const))
   return isNightly ? all : [usual]
 }

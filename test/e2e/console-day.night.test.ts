@@ -45,7 +45,7 @@ function rupiah(minor: number) {
 }
 
 /** The figures of the flow's table. */
-async function placesOf(page: Page): Promise<Record<string, string>> {
+async function placesOf(page: Page) {
   const rows = await page
     .getByRole('region', { name: 'Where the money is, table' })
     .locator('tbody tr')
@@ -72,7 +72,7 @@ describeInChromium(() => {
   it.for(looksOf(1_440, 'light'))(
     'walks a payment from create to paid out without one refusal (%i px, %s)',
     async ([width, colorScheme], { world, browser }) => {
-      const { page, problems } = await openConsole(browser, world.urls.api, {
+      const { page, problems } = await openConsole(browser, world, {
         viewport: { width, height: 900 },
         colorScheme,
       })
@@ -136,7 +136,7 @@ describeInChromium(() => {
   )
 
   it('walks the same day with the keyboard alone', async ({ world, browser }) => {
-    const { page, problems } = await openConsole(browser, world.urls.api)
+    const { page, problems } = await openConsole(browser, world)
     const refusals = watchRefusals(page)
 
     await tabTo(page, 'Payments')
@@ -166,7 +166,7 @@ describeInChromium(() => {
     world,
     browser,
   }) => {
-    const { page, problems } = await openConsole(browser, world.urls.api)
+    const { page, problems } = await openConsole(browser, world)
     const merchant = world.demo
     await world.send(`${world.urls.inbox}/behaviour`, {
       method: 'POST',
@@ -202,7 +202,7 @@ describeInChromium(() => {
     world,
     browser,
   }) => {
-    const { page } = await openConsole(browser, world.urls.api)
+    const { page } = await openConsole(browser, world)
     const { clientId, key } = await world.merchant()
     const { body } = await world
       .withKey(key)
@@ -234,7 +234,7 @@ describeInChromium(() => {
   })
 })
 
-async function attemptsOf({ admin }: World, paymentId: string): Promise<readonly unknown[]> {
+async function attemptsOf({ admin }: World, paymentId: string) {
   const { timeline } = Object((await admin('get-payment', { payment_id: paymentId })).body)
   return timeline.events[0]?.deliveries[0]?.attempts ?? []
 }

@@ -32,7 +32,7 @@ describeInChromium(() => {
     const { body } = await create(QRIS)
     const at = String(body['created_at'])
     const inJakarta = new Date(Date.parse(at) + 7 * HOUR_MS).toISOString()
-    const { page } = await openConsole(browser, world.urls.api)
+    const { page } = await openConsole(browser, world)
 
     await page.goto(`${world.urls.api}/console#payments/${String(body['id'])}`)
     await page.getByText('Created: Rp 100,000').waitFor()
@@ -56,7 +56,7 @@ describeInChromium(() => {
     for (const reference of ['INV/2026/Alpha-17', 'INV/2026/Alpha-18', 'INV/2026/beta-17'])
       await create({ ...QRIS, external_reference: reference })
     await create(QRIS)
-    const { page } = await openConsole(browser, world.urls.api)
+    const { page } = await openConsole(browser, world)
     await openView(page, 'Payments')
     await chooseMerchant(page, clientId)
     const payments = page.getByRole('region', { name: 'Payments' })
@@ -144,7 +144,7 @@ describeInChromium(() => {
     }
     const clientId = await clientOf('Warung Lama')
     for (let number = 0; number < 101; number++) await clientOf(`Toko ${number}`)
-    const { page } = await openConsole(browser, world.urls.api)
+    const { page } = await openConsole(browser, world)
 
     await page.getByRole('button', { name: 'Merchant: Demo merchant' }).focus()
     await page.keyboard.press('Enter')
@@ -165,7 +165,7 @@ describeInChromium(() => {
     world,
     browser,
   }) => {
-    const { page } = await openConsole(browser, world.urls.api, {
+    const { page } = await openConsole(browser, world, {
       viewport: { width: 390, height: 844 },
       hasTouch: true,
     })
@@ -196,9 +196,9 @@ describeInChromium(() => {
     for (const [target, fault, times] of [
       ['create', 'slow', 3],
       ['callback', 'lost', 2],
-    ] as const)
+    ])
       await world.post(faults, { target, fault, times, value: 10 })
-    const { page } = await openConsole(browser, world.urls.api)
+    const { page } = await openConsole(browser, world)
     await openView(page, 'Provider')
     const used = page.getByRole('region', { name: 'Faults that are on' })
 

@@ -46,7 +46,7 @@ describeInChromium(() => {
   it.for(looksOf(390, 'dark'))(
     'has labels and contrast, and controls that a keyboard reaches (%i px, %s)',
     async ([width, colorScheme], { world, browser, operated }) => {
-      const { page, problems } = await openConsole(browser, world.urls.api, {
+      const { page, problems } = await openConsole(browser, world, {
         colorScheme,
         viewport: { width, height: 900 },
       })
@@ -82,7 +82,7 @@ describeInChromium(() => {
     browser,
     operated: { steady, moved, closed },
   }) => {
-    const { page } = await openConsole(browser, world.urls.api)
+    const { page } = await openConsole(browser, world)
     await openView(page, 'Operate')
 
     await press(page, 'Make the next batch')
@@ -197,7 +197,7 @@ describeInChromium(() => {
     browser,
     operated: { disputed, held },
   }) => {
-    const { page } = await openConsole(browser, world.urls.api)
+    const { page } = await openConsole(browser, world)
 
     await page.goto(`${world.urls.api}/console#payments/${disputed}`)
     await card(page, 'Cases and held money').getByText('To be answered until').waitFor()
@@ -227,7 +227,7 @@ describeInChromium(() => {
     browser,
     operated: { steady },
   }) => {
-    const { page } = await openConsole(browser, world.urls.api)
+    const { page } = await openConsole(browser, world)
     await openView(page, 'Money')
     await chooseMerchant(page, steady.clientId)
     await page.getByRole('link', { name: 'the statement' }).click()

@@ -30,7 +30,7 @@ const JAKARTA_MS = 7 * 3_600_000
 
 describeInChromium(() => {
   it('creates a payment, pays it, and pays it out to the merchant', async ({ world, browser }) => {
-    const { page, problems, origins } = await openConsole(browser, world.urls.api)
+    const { page, problems, origins } = await openConsole(browser, world)
     const merchant = world.demo
 
     await openView(page, 'Payments')
@@ -97,7 +97,7 @@ describeInChromium(() => {
     world,
     browser,
   }) => {
-    const { page, problems } = await openConsole(browser, world.urls.api)
+    const { page, problems } = await openConsole(browser, world)
     const armedFaults = async () =>
       (await world.send(`${world.urls.provider}/_simulator/faults`)).body
     await openFaultGroups(page)
@@ -131,7 +131,7 @@ describeInChromium(() => {
   it.for(sampleOf(['dark', 'light'] as const, 2))(
     'has labels and contrast, and all controls are reachable by keyboard (%s)',
     async (scheme, { world, browser }) => {
-      const { page, problems } = await openConsole(browser, world.urls.api, { colorScheme: scheme })
+      const { page, problems } = await openConsole(browser, world, { colorScheme: scheme })
       const faults: string[] = []
       for (const name of VIEWS) {
         await openView(page, name)
@@ -154,7 +154,7 @@ describeInChromium(() => {
     browser,
   }) => {
     const { clientId } = await world.merchant()
-    const { page } = await openConsole(browser, world.urls.api)
+    const { page } = await openConsole(browser, world)
     const run = async (name: string) => {
       await press(page, `Copy “${name}” as curl`)
       const { stdout } = await promisify(execFile)('sh', [
@@ -182,7 +182,7 @@ describeInChromium(() => {
   })
 
   it('shows a merchant’s HTML as plain text', async ({ world, browser }) => {
-    const { page, problems } = await openConsole(browser, world.urls.api)
+    const { page, problems } = await openConsole(browser, world)
     const hostile = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
     const { body } = await world.demo.create(
       { ...QRIS, external_reference: hostile },
@@ -199,7 +199,7 @@ describeInChromium(() => {
     world,
     browser,
   }) => {
-    const { page } = await openConsole(browser, world.urls.api, {
+    const { page } = await openConsole(browser, world, {
       viewport: { width: 390, height: 844 },
       hasTouch: true,
     })

@@ -17,7 +17,7 @@ import { runScripts } from './run-scripts.ts'
  * in a separate process. On its data: data-directory.test.ts.
  */
 
-function answerOf(url: string): Promise<unknown> {
+function answerOf(url: string) {
   return fetch(url).catch(() => 'nothing')
 }
 

@@ -17,7 +17,7 @@ export type ExecutedFile = { readonly path: string; readonly lines: number }
  * of which a function ran. Call it in a process of plain Node: there the offsets of V8 are those of
  * the source, because Node replaces each type by spaces.
  */
-export async function executedFiles(run: () => Promise<unknown>): Promise<readonly ExecutedFile[]> {
+export async function executedFiles(run: () => Promise<unknown>) {
   return (await coverageOf(run)).flatMap(({ url, functions }) => {
     const path = url.startsWith('file:')
       ? relative(PROJECT_ROOT, fileURLToPath(url)).replaceAll(sep, '/')

@@ -12,25 +12,25 @@ type Figures = { readonly files: number; readonly lines: number }
 
 export type FlowFigures = Readonly<Record<Group, Figures>>
 
-export function flowFigures(files: readonly ExecutedFile[]): FlowFigures {
+export function flowFigures(files: readonly ExecutedFile[]) {
   return byGroup((group) => {
     const counted = files.filter(({ path }) => groupOf(path) === group)
     return { files: counted.length, lines: counted.reduce((sum, { lines }) => sum + lines, 0) }
   })
 }
 
-export function byGroup(figuresOf: (group: Group) => Figures): FlowFigures {
+export function byGroup(figuresOf: (group: Group) => Figures) {
   return { own: figuresOf('own'), technical: figuresOf('technical'), basic: figuresOf('basic') }
 }
 
-export function groupOf(path: string): Group {
+export function groupOf(path: string) {
   if (/^shared\/(runtime|table)\//.test(path)) return 'technical'
   return /^shared\/[^/]+$/.test(path) ? 'basic' : 'own'
 }
 
-const STEPS: Figures = { files: 5, lines: 50 }
+const STEPS = { files: 5, lines: 50 }
 
-export function limitsFor(figures: FlowFigures): FlowFigures {
+export function limitsFor(figures: FlowFigures) {
   const roundedUp = (figure: number, step: number) => Math.ceil(figure / step) * step
   return byGroup((group) => ({
     files: roundedUp(figures[group].files, STEPS.files),
@@ -39,11 +39,7 @@ export function limitsFor(figures: FlowFigures): FlowFigures {
 }
 
 /** A limit that is far above its figure limits nothing. */
-export function problemsOf(
-  name: string,
-  figures: FlowFigures,
-  limits: FlowFigures,
-): readonly string[] {
+export function problemsOf(name: string, figures: FlowFigures, limits: FlowFigures) {
   return (['own', 'technical', 'basic'] as const).flatMap((group) =>
     (['files', 'lines'] as const).flatMap((unit) => {
       const [figure, limit] = [figures[group][unit], limits[group][unit]]

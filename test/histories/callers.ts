@@ -58,7 +58,7 @@ type Action = keyof typeof ACTIONS
 type KnownPayments = Map<PlannedPayment, Shown>
 
 /** Each caller has one call at a time. */
-export async function runCallers(crowd: Crowd, prng: Prng, count: number): Promise<KnownPayments> {
+export async function runCallers(crowd: Crowd, prng: Prng, count: number) {
   const known: KnownPayments = new Map()
   const creates = new Map<Client, number>()
   const caller = async (draw: Prng) => {

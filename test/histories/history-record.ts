@@ -92,7 +92,7 @@ function nanoseconds() {
  * Builds the checker after its tests have shown that it refutes wrong histories. Throws Go's output
  * if they fail.
  */
-export async function buildChecker(directory: string): Promise<string> {
+export async function buildChecker(directory: string) {
   const program = join(directory, 'checker')
   await go('test', '-count=1', '-mod=readonly', './...')
   await go('build', '-mod=readonly', '-o', program, '.')
@@ -125,7 +125,7 @@ export async function judgeHistory(
   checker: string,
   records: readonly HistoryRecord[],
   directory: string,
-): Promise<readonly Verdict[]> {
+) {
   mkdirSync(directory, { recursive: true })
   const file = join(directory, 'history.jsonl')
   writeFileSync(file, records.map((record) => `${JSON.stringify(record)}\n`).join(''))

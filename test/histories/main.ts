@@ -33,7 +33,7 @@ Exit code: 0 linearizable, or skipped, 1 refuted, not decided, or nothing paid o
 const MAX_ALERTED = 5
 
 // So that started processes end with this process.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130))
 await runProgram(USAGE, histories)
 
 async function histories(argv: readonly string[]) {

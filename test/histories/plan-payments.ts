@@ -33,7 +33,7 @@ const OTHERS = 5
 /** A payment with this lifetime expires during a history, because the clock jumps. */
 const SHORT_SECONDS = 60
 
-export function planPayments(): readonly PlannedPayment[] {
+export function planPayments() {
   return Array.from({ length: PAYABLE + OTHERS }, (_, n) => {
     const key = `key-${n}`
     const others = Math.floor((n + 1) / 4)

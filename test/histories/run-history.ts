@@ -69,7 +69,7 @@ export async function runHistory(seed: number, seconds: number) {
 
 const BANK = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'History' }
 
-async function addClient({ invoke }: GatewayCalls): Promise<Client> {
+async function addClient({ invoke }: GatewayCalls) {
   const operator = 'history'
   const client = await invoke('create-client', { operator, name: 'History', bank: BANK })
   const id = String(client?.body['client_id'])

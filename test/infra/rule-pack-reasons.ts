@@ -231,7 +231,7 @@ const FIXED_ADDRESSES: Reasons = {
   ],
 }
 
-export function reasonsFor(stage: DeployedStage, stack: string): readonly Reason[] {
+export function reasonsFor(stage: DeployedStage, stack: string) {
   if (stack === 'watch') return []
   const ofTopics = [
     hasAlarms(stage) ? WITH_PAGES : {},

@@ -27,7 +27,7 @@ export type Scenario = {
 const SMALL_STEPS: HistorySteps = { rows: 2, pages: 1, block: 1, atOnce: 100 }
 
 /** The same blocks of a digest, and every page in one run. */
-const LARGE_STEPS: HistorySteps = { rows: 100, pages: 100, block: 1, atOnce: 100 }
+const LARGE_STEPS = { rows: 100, pages: 100, block: 1, atOnce: 100 }
 
 type Meeting = readonly [what: string, ...(keyof ReturnType<typeof actionsOn>)[]]
 
@@ -144,7 +144,7 @@ const IN_RUNS: readonly Meeting[] = [
   ],
 ]
 
-export function scenariosOf(busy: BusyClient): readonly Scenario[] {
+export function scenariosOf(busy: BusyClient) {
   const actions = actionsOn(busy)
   const scenarioOf = ([name, ...names]: Meeting, steps?: HistorySteps) => ({
     name,

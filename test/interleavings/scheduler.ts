@@ -168,7 +168,7 @@ export async function runSchedule(
 export function processDeps(
   process: number | string,
   { steps, ...means }: Pick<TestDeps, 'requests' | 'now' | 'sleep'> & Pick<Setting, 'steps'>,
-): TestDeps {
+) {
   const nowMs = () => epochMs(means.now())
   const stage = steps && { stage: { historySteps: steps } }
   return testDeps({ ...chance(process), ...means, realNowMs: nowMs, monotonicMs: nowMs, ...stage })

@@ -145,10 +145,7 @@ function sharedKeys(schedules: readonly (readonly Taken[])[]) {
 }
 
 /** What a request touches: an item, or a partition, or all indexes. A write touches all three. */
-function keysTouched(call: Waiting): {
-  readonly names: readonly string[]
-  readonly isWrite: boolean
-} {
+function keysTouched(call: Waiting) {
   if ('steps' in call) {
     const names = call.steps.flatMap(({ key: { pk, sk } }) => [`${pk}\n${sk}`, pk])
     return { names: [...names, 'indexes'], isWrite: true }
@@ -162,7 +159,7 @@ function keysTouched(call: Waiting): {
   }
 }
 
-async function runSerially(setting: Setting): Promise<readonly (readonly Taken[])[]> {
+async function runSerially(setting: Setting) {
   const schedules: (readonly Taken[])[] = []
   for (const order of permutations([...setting.actions.keys()])) {
     const placeOf = ({ action }: Option) =>

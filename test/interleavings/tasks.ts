@@ -24,7 +24,7 @@ export type TaskResult = Task & {
 
 let made: ReturnType<typeof busyClient> | undefined
 
-export async function runTask(task: Task): Promise<TaskResult> {
+export async function runTask(task: Task) {
   made ??= busyClient()
   const busy = await made
   const scenario = scenariosOf(busy).find(({ name }) => name === task.scenario)

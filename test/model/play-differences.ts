@@ -9,7 +9,7 @@ import { invokeAdmin } from '../support/operator-actions.ts'
 import { type Play } from './play.ts'
 import { ACCOUNTS, type Sums } from './sums-by-state.ts'
 
-export function entryDifferences({ deps, model }: Play): readonly string[] {
+export function entryDifferences({ deps, model }: Play) {
   const stored = deps.stored
     .items()
     .map((item) => fromItem(item))
@@ -55,20 +55,14 @@ const NAMES = {
   markup: 'markup',
   cost: 'cost',
   other: 'other',
-} as const satisfies Record<keyof Sums, string>
+} satisfies Record<keyof Sums, string>
 
 export const Books = v.object({
   figures: v.array(v.object({ name: v.string(), amount_minor: v.number() })),
   balanced: v.boolean(),
 })
 
-export async function bookDifferences({
-  prng,
-  deps,
-  model,
-  clients,
-  contradicted,
-}: Play): Promise<readonly string[]> {
+export async function bookDifferences({ prng, deps, model, clients, contradicted }: Play) {
   const today = bookDay(deps.now())
   const from = bookDay(addMs(deps.now(), -prng.int(0, 30) * DAY_MS))
   const to = [bookDay(addMs(deps.now(), -prng.int(0, 10) * DAY_MS)), today, today][prng.int(0, 2)]

@@ -75,7 +75,7 @@ export function drawRow(
   direction: 'in' | 'out',
   a: number,
   owner: string | undefined,
-): ModelRow {
+) {
   const c = prng.pick([0, 0, 2_500, 500])
   const p = direction === 'out' ? -(a + c) : a - c
   const isOdd = p !== 0 && prng.chance(1 / 15)
@@ -105,6 +105,6 @@ export function pickOf<T>(
   return pickFrom(prng, [...things.values()].filter(isWanted))
 }
 
-export function pickFrom<T>(prng: Prng, things: readonly T[]): T | undefined {
+export function pickFrom<T>(prng: Prng, things: readonly T[]) {
   return things.length === 0 ? undefined : prng.pick(things)
 }

@@ -40,12 +40,12 @@ import { audits, Books, bookDifferences, entryDifferences } from './play-differe
  * Plays one random history on the gateway and on the model: the provider's rows in any order, and
  * what operators do. Answers what differs: entries, books by day, or an audit that finds something.
  */
-export async function replayHistory(seed: number): Promise<readonly string[]> {
+export async function replayHistory(seed: number) {
   const play = await playHistory(seed)
   return [...entryDifferences(play), ...(await bookDifferences(play)), ...(await audits(play))]
 }
 
-export async function playHistory(seed: number): Promise<Play> {
+export async function playHistory(seed: number) {
   const play = await begin(seed)
   await playOn(play, play.prng.pick([10, 20, 40, 60]))
   play.deps.clock.advance(600)
@@ -87,7 +87,7 @@ async function figuresOf({ deps }: Play, input: object) {
   return v.parse(Books, body).figures.filter(({ name }) => name !== 'open')
 }
 
-const STEPS: readonly ((play: Play) => Promise<void>)[] = [
+const STEPS = [
   ...times(4, pay),
   ...times(4, settleOwnRow),
   ...times(5, takeBack),

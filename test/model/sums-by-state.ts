@@ -51,7 +51,7 @@ export type HouseRow = ModelRow & {
   taken: 'correction' | { readonly payment: string } | undefined
 }
 
-export function paymentSums(payment: ModelPayment): Sums {
+export function paymentSums(payment: ModelPayment) {
   const { gross, fee, markup, invoiced, isPosted, own, moves } = payment
   if (!isPosted) return NOTHING
   const isVoid = payment.isVoidedOpen || moves.some(({ type }) => type === 'void')
@@ -90,7 +90,7 @@ export function paymentSums(payment: ModelPayment): Sums {
   }
 }
 
-export function itemSums(item: ModelItem): Sums {
+export function itemSums(item: ModelItem) {
   const { amount, own, isVoid, resolved, back } = item
   const standing = [...back.values()].filter(({ isUndone }) => !isUndone)
   const total = (of: (row: ModelRow) => number) => standing.reduce((sum, row) => sum + of(row), 0)
@@ -108,11 +108,11 @@ export function itemSums(item: ModelItem): Sums {
   return { ...NOTHING, provider, bank, suspense, cost: -kept - total(({ c }) => c) - lost, other }
 }
 
-export function refundedOf({ back }: ModelItem): number {
+export function refundedOf({ back }: ModelItem) {
   return [...back.values()].reduce((sum, { took, again }) => sum + took - again, 0)
 }
 
-export function houseSums(type: HouseRow['type'], { p, a, c }: ModelRow): Sums {
+export function houseSums(type: HouseRow['type'], { p, a, c }: ModelRow) {
   if (type === 'unmatched') return { ...NOTHING, provider: p, other: p }
   const isIn = type === 'topup'
   return {

@@ -21,8 +21,8 @@ type Exploration = {
   readonly isAsymmetric?: true
 }
 
-const CREATE: Sizes = { Callers: '{a, b}', None: 'None', Channel: '"destination"' }
-const DELIVER: Sizes = {
+const CREATE = { Callers: '{a, b}', None: 'None', Channel: '"destination"' }
+const DELIVER = {
   Workers: '{a}',
   Operators: '{x}',
   None: 'None',
@@ -30,7 +30,7 @@ const DELIVER: Sizes = {
   MostRounds: 2,
   MostDeaths: 1,
 }
-const SETTLE: Sizes = {
+const SETTLE = {
   Settlers: '{a}',
   Workers: '{v}',
   Operators: '{}',
@@ -38,7 +38,7 @@ const SETTLE: Sizes = {
   Refunded: '{1}',
   LastTime: 2,
 }
-const SYNC: Sizes = { Lag: 1, Skew: 1, Overlap: 2 }
+const SYNC = { Lag: 1, Skew: 1, Overlap: 2 }
 
 /** Small enough to visit every state. The first word of a name is its module. */
 const EXPLORATIONS: Readonly<Record<string, Exploration>> = {
@@ -100,7 +100,7 @@ const GUARD =
   /^ {2}(?<name>\w+),? *\\\* (?<declaration>\w+) in (?<path>\S+), or (?<breaks>\w+) breaks$/gm
 
 /** The conditions that a module has as switches. */
-export function guardsOf(spec: string): readonly Guard[] {
+export function guardsOf(spec: string) {
   return [...spec.matchAll(GUARD)].map(
     ({ groups: { name = '', breaks = '', declaration = '', path = '' } = {} }) => ({
       name,
@@ -118,7 +118,7 @@ export const MODELS: readonly Model[] = Object.entries(EXPLORATIONS).map(([name,
 )
 
 /** The model without one of its guards. TLC checks only what that guard protects. */
-export function withoutGuard({ name, invariants }: Model, guard: Guard): Model {
+export function withoutGuard({ name, invariants }: Model, guard: Guard) {
   const { invariants: _, properties: __, ...explored } = EXPLORATIONS[name] ?? { sizes: {} }
   const asked = invariants.includes(guard.breaks)
     ? { invariants: guard.breaks }

@@ -39,7 +39,7 @@ function endChild(child: ChildProcess) {
 }
 
 /** Starts the process with the first question, and again if a check has ended it. */
-export function openAsker(...flags: readonly string[]): Asker {
+export function openAsker(...flags: readonly string[]) {
   let child: ChildProcess | undefined
   const end = () => {
     if (child) endChild(child)

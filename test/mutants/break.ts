@@ -35,7 +35,7 @@ export function codeIn(path: string, text: string) {
 }
 
 export type Code = ReturnType<typeof codeIn>
-export function nameOf(node: ESTree.Node | null | undefined): string {
+export function nameOf(node: ESTree.Node | null | undefined) {
   if (node?.type === 'MemberExpression') return nameOf(node.property)
   return node?.type === 'Identifier' ? node.name : ''
 }

@@ -10,14 +10,14 @@ export const LAYERS = ['unit', 'functions', 'integration', 'histories'] as const
 
 export type Check = Pick<CheckResult, 'name' | 'ms' | 'hits'>
 
-export function layerOf(name: string): (typeof LAYERS)[number] {
+export function layerOf(name: string) {
   return LAYERS.find((layer) => name.startsWith(`test/${layer}/`)) ?? 'histories'
 }
 
 const FOLDER = join(PROJECT_ROOT, '.mutants')
 const FILE = join(FOLDER, 'checks.json')
 
-export async function knownChecks(): Promise<readonly Check[]> {
+export async function knownChecks() {
   const files = globSync('{shared,functions,infra,test}/**/*.ts', { cwd: PROJECT_ROOT }).toSorted()
   const hash = createHash('sha256')
   for (const file of files) hash.update(file).update(readFileSync(join(PROJECT_ROOT, file)))

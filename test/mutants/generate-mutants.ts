@@ -74,7 +74,7 @@ function hashOf(text: string) {
  * Operators take turns, and so do declarations. A hash orders the rest, so a choice stays when
  * other code changes.
  */
-export function chosenFrom(mutants: readonly Mutant[]): readonly Mutant[] {
+export function chosenFrom(mutants: readonly Mutant[]) {
   const hashes = new Map(mutants.map((mutant) => [mutant, hashOf(mutant.id)]))
   const byHash = mutants.toSorted((a, b) =>
     (hashes.get(a) ?? '').localeCompare(hashes.get(b) ?? ''),
@@ -93,6 +93,6 @@ function alternate(mutants: readonly Mutant[], groupOf: (mutant: Mutant) => stri
     .map(({ mutant }) => mutant)
 }
 
-export function withMutant(text: string, { start, end, by }: Break): string {
+export function withMutant(text: string, { start, end, by }: Break) {
   return text.slice(0, start) + by + text.slice(end)
 }

@@ -114,7 +114,7 @@ function textOf(path: string) {
 
 /** Mutants listed as exceptions come last, because every check runs on them. */
 async function askAll({ files, mutants }: ReturnType<typeof chosenBy>) {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM']) {
     process.once(signal, () => {
       endAll()
       process.exit(1)
@@ -144,7 +144,7 @@ async function askAll({ files, mutants }: ReturnType<typeof chosenBy>) {
   return findings
 }
 
-async function askMutant(asker: Asker, mutant: Mutant, checks: readonly Check[]): Promise<Finding> {
+async function askMutant(asker: Asker, mutant: Mutant, checks: readonly Check[]) {
   const startedMs = performance.now()
   const times = new Map(checks.map(({ name, ms }) => [name, ms]))
   const replaced = { path: mutant.path, text: withMutant(textOf(mutant.path), mutant) }

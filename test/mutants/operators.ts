@@ -30,7 +30,7 @@ const BOUND = /^[A-Z][A-Z_0-9]*$/
 const WORK =
   /^(SLICES|PAGE|\w+_PAGE|PAGE_\w+|CONCURRENCY|SIDE_BY_SIDE|\w*TRIES|\w*ROUNDS|\w*LOOKS|\w+_(READ|KEPT|COUNTED|AT_ONCE|AT_A_TIME|NAMED|TOGETHER)|NAMED|UNITS_\w+|MAX_CACHED_NAMES|CACHE_\w+|\w+_LIMIT|WINDOW_ITEMS|BATCH_SIZE|RUN_\w+|WHOLE_RUN_MS|LOOKED_AT|MAX_PAGES|MAX_KEYS|MIN_HELPERS|ITEMS_PER_PART|COUNTER_FRESH_SECONDS)$/
 
-export function breaksIn(part: ESTree.Node, path: string, text: string): readonly Break[] {
+export function breaksIn(part: ESTree.Node, path: string, text: string) {
   return breaksBelow(part, codeIn(path, text), [])
 }
 
@@ -221,7 +221,7 @@ function breakCall(
   node: ESTree.CallExpression,
   { by, codeOf, without, text }: Code,
   around: readonly ESTree.Node[],
-): readonly Break[] {
+) {
   const { callee, arguments: given } = node
   const name = nameOf(callee)
   const [first, second] = given

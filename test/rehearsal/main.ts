@@ -71,7 +71,7 @@ await runProgram(USAGE, async (argv) => {
   const { keep = false, only } = readOptions(argv, {
     keep: { type: 'boolean' },
     only: { type: 'string' },
-  } as const)
+  })
   const named = only?.split(',') ?? []
   const unknown = named.filter((name) => !PARTS.some((part) => part === name))
   if (unknown.length > 0) throw new UsageError(`there is no part ${unknown.join(', ')}`)

@@ -167,7 +167,7 @@ function answerTo(query: Buffer) {
   return Buffer.concat([header, question, about, Buffer.from(address)])
 }
 
-function nameIn(query: Buffer): { readonly name: string; readonly end: number } {
+function nameIn(query: Buffer) {
   const labels: string[] = []
   let at = HEADER_BYTES
   for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {

@@ -51,7 +51,7 @@ export type Kept = { readonly item: RawItem; readonly read?: unknown }
  * One item of every shape that this tree stores in these histories of the simulation, between the
  * writes of a flow too.
  */
-export async function collectShapes(seeds: readonly number[]): Promise<readonly Kept[]> {
+export async function collectShapes(seeds: readonly number[]) {
   const { note, kept } = createShapes()
   for (const seed of seeds) {
     const began = ({ world }: Play) => {
@@ -63,11 +63,11 @@ export async function collectShapes(seeds: readonly number[]): Promise<readonly 
   return kept.map((item) => ({ item, read: readToday(item) }))
 }
 
-export function textOf(kept: readonly Kept[]): string {
+export function textOf(kept: readonly Kept[]) {
   return kept.map((item) => `${JSON.stringify(item, bytesAsText)}\n`).join('')
 }
 
-export function keptIn(text: string): readonly Kept[] {
+export function keptIn(text: string) {
   return text
     .trimEnd()
     .split('\n')
@@ -88,7 +88,7 @@ function textAsBytes(name: string, member: unknown): unknown {
 /** One file for each tag, from v1.0.0 on. A kept file never changes. */
 export const WRITTEN_BY = join(import.meta.dirname, 'written-by')
 
-export function keptByTags(): readonly Kept[] {
+export function keptByTags() {
   return readdirSync(WRITTEN_BY)
     .filter((file) => file.endsWith('.jsonl'))
     .flatMap((file) => keptIn(readFileSync(join(WRITTEN_BY, file), 'utf8')))

@@ -42,7 +42,7 @@ export function isFound({ outcome }: Outcome): boolean {
 }
 
 /** Whether the audits must name this change, and did not. */
-export function isUnexpected(change: Outcome): boolean {
+export function isUnexpected(change: Outcome) {
   const { kind, attribute = '', what, outcome } = change
   if (outcome === 'thrown') return true
   if (isFound(change)) return false

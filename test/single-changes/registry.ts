@@ -11,8 +11,8 @@ type Role = (typeof ROLES)[number]
 
 type Line = readonly [role: Role, by: string, ...attributes: readonly string[]]
 
-const INDEXED = ['owner', 'entity', 'listed_at', 'id'] as const
-const WORK = ['work', 'slot'] as const
+const INDEXED = ['owner', 'entity', 'listed_at', 'id']
+const WORK = ['work', 'slot']
 
 /** Of each kind that is audited. `details.` names a member of the deflated details of a payment. */
 export const REGISTRY: Readonly<Record<string, readonly Line[]>> = {
@@ -286,7 +286,7 @@ export const NOT_AUDITED: Readonly<Record<string, string>> = {
   sync: 'a slice of the sync, read again when its lease is over',
 }
 
-export function roleOf(kind: string, attribute: string): Role | undefined {
+export function roleOf(kind: string, attribute: string) {
   return REGISTRY[kind]?.find(([, , ...attributes]) => isListed(attributes, attribute))?.[0]
 }
 

@@ -20,7 +20,7 @@ export type SingleChange = {
  * Every single change of one row of each shape: each attribute changed and removed, the row lost,
  * and a copy of the row under another id added.
  */
-export function singleChangesOf(items: readonly Raw[]): readonly SingleChange[] {
+export function singleChangesOf(items: readonly Raw[]) {
   const audited = items.filter((item) => !(kindOfRow(item) in NOT_AUDITED))
   const shapes = Map.groupBy(audited, shapeOf)
   return [...shapes.values()].flatMap(([item]) => (item ? changesOfRow(item) : []))
@@ -36,7 +36,7 @@ function kindOfRow(raw: Raw) {
   return kindOf({ ...fromItem(raw), ...keyOfRow(raw) })
 }
 
-function changesOfRow(item: Raw): readonly SingleChange[] {
+function changesOfRow(item: Raw) {
   const [kind, key] = [kindOfRow(item), keyOfRow(item)]
   const attributes = tamperingsOf(opened(item)).map((tampering) => ({
     kind,
@@ -54,7 +54,7 @@ function changesOfRow(item: Raw): readonly SingleChange[] {
 }
 
 /** With its deflated texts as members. */
-function opened({ details, body, ...item }: Raw): Raw {
+function opened({ details, body, ...item }: Raw) {
   const text = inflateText(body)
   return {
     ...item,
@@ -78,7 +78,7 @@ const OTHER_ID = '0f0f0f0f-0f0f-4f0f-8f0f-0f0f0f0f0f0f'
 const LAST_ID = /[0-9a-f-]{36}(?!.*[0-9a-f-]{36})/
 
 /** A row like this one with the last id of its key exchanged, in its index attributes too. */
-function copyOf(item: Raw): Raw {
+function copyOf(item: Raw) {
   const inSk = LAST_ID.exec(String(item['sk']))?.[0]
   const id = inSk ?? LAST_ID.exec(String(item['pk']))?.[0]
   const copy = Object.fromEntries(

@@ -31,10 +31,7 @@ export async function audited(world: Audited, change: SingleChange): Promise<Out
   }
 }
 
-async function differencesIn(
-  { deps, base, clientId }: Audited,
-  change: SingleChange | undefined,
-): Promise<{ readonly differences: readonly Difference[]; readonly isInconclusive: boolean }> {
+async function differencesIn({ deps, base, clientId }: Audited, change: SingleChange | undefined) {
   const table = partialTable(base)
   const auditor = { ...withRequests(deps, table.requestsWith('all')), sleep: async () => {} }
   if (change !== undefined) {

@@ -59,7 +59,7 @@ export const OWN_HEAD = [
   'reason',
 ]
 
-export function ownRows({ settlements }: Batch, more: object = {}): readonly (readonly string[])[] {
+export function ownRows({ settlements }: Batch, more: object = {}) {
   const lines = settlements.map(({ settlementId, netMinor, bank }, at) => ({
     settlement_id: settlementId,
     amount: String(netMinor),
@@ -80,7 +80,7 @@ export function xlsx(rows: readonly (readonly (string | number)[])[]) {
   return writeXlsxFile(rows.map((row) => [...row])).toBuffer()
 }
 
-export function utf16(content: string, order: 'le' | 'be', mark = '\ufeff'): Uint8Array {
+export function utf16(content: string, order: 'le' | 'be', mark = '\ufeff') {
   const bytes = Buffer.from(mark + content, 'utf16le')
   return order === 'le' ? bytes : bytes.swap16()
 }

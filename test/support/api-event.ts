@@ -68,12 +68,14 @@ export const CALLBACK_TOKEN = 'a-token-of-tests'
 
 export const UNKNOWN_PATH: Endpoint = { route: '$default', handler: notFound }
 
+export type Query = Readonly<Record<string, string>>
+
 export type ApiRequest = {
   /** Without a caller there is no `Authorization` header. */
   readonly caller?: { readonly authorization: string } | undefined
   readonly id?: string
-  readonly query?: Readonly<Record<string, string>> | string
-  readonly headers?: Readonly<Record<string, string>>
+  readonly query?: Query | string
+  readonly headers?: Query
   /** Text and bytes are sent unchanged, other values as JSON. */
   readonly body?: unknown
   /** Sends a text body as base64, as API Gateway does for some content types. */
@@ -125,6 +127,11 @@ export async function call(deps: Deps, { route, handler }: Endpoint, request: Ap
   return { requestId: event.requestContext.requestId, status, headers, text, body }
 }
 export type ApiResponse = Awaited<ReturnType<typeof call>>
+
+export function nextPageOf({ headers }: ApiResponse) {
+  const [, next = ''] = /^<(.+)>; rel="next"$/.exec(String(headers['link'])) ?? []
+  return new URL(next, 'https://api.example')
+}
 
 export function sendCapture(deps: TestDeps, data: object) {
   knowCallbackToken(deps)

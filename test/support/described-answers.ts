@@ -15,7 +15,7 @@ const ajv = new Ajv2020({ strict: false })
 addFormats.default(ajv)
 ajv.addSchema(closed(DESCRIPTION) as Json, 'description')
 
-export function faultsOf(pointer: string, value: unknown): readonly string[] {
+export function faultsOf(pointer: string, value: unknown) {
   const validate = ajv.getSchema(`description#${pointer}`)
   if (!validate) return [`nothing is described at ${pointer}`]
   return validate(value)
@@ -29,8 +29,7 @@ export function undescribed({
   status,
   headers,
   text,
-}: Pick<Response, 'status' | 'headers'> &
-  Readonly<Record<'method' | 'path' | 'text', string>>): readonly string[] {
+}: Pick<Response, 'status' | 'headers'> & Readonly<Record<'method' | 'path' | 'text', string>>) {
   // Fixed segments win, as in the gateway.
   const template = Object.keys(DESCRIPTION.paths)
     .filter((known) => method.toLowerCase() in (DESCRIPTION.paths[known] ?? {}))

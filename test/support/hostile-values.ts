@@ -26,9 +26,7 @@ const HOSTILE_TEXTS = [
 ]
 
 /** The numbers are weights. */
-export function weighted<Value>(
-  ...choices: readonly (readonly [number, fc.Arbitrary<Value>])[]
-): fc.Arbitrary<Value> {
+export function weighted<Value>(...choices: readonly (readonly [number, fc.Arbitrary<Value>])[]) {
   return fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })))
 }
 
@@ -49,14 +47,12 @@ export const hostileJson: fc.Arbitrary<fc.JsonValue> = fc.oneof(
   fc.jsonValue({ maxDepth: 4 }),
 )
 
-export function mostlyOf(...values: readonly fc.JsonValue[]): fc.Arbitrary<fc.JsonValue> {
+export function mostlyOf(...values: readonly fc.JsonValue[]) {
   return weighted<fc.JsonValue>([8, fc.constantFrom(...values)], [2, hostileText], [1, hostileJson])
 }
 
 /** Some fields may be missing, and unknown ones may be added. */
-export function objectOf(
-  fields: Readonly<Record<string, fc.Arbitrary<unknown>>>,
-): fc.Arbitrary<fc.JsonValue> {
+export function objectOf(fields: Readonly<Record<string, fc.Arbitrary<unknown>>>) {
   return fc
     .tuple(
       weighted<object>([4, fc.record(fields)], [2, fc.record(fields, { requiredKeys: [] })]),

@@ -25,6 +25,9 @@ import { eventKey, paymentKey } from '../../shared/table/keys.ts'
 import { addMs, TimestampSchema } from '../../shared/time.ts'
 import { type TestDeps, testDeps } from './test-deps.ts'
 
+/** The answer to a create whose outcome is unknown. */
+export const TIMED_OUT = { kind: 'unknown', reason: 'timeout' } as const
+
 export function aClientId(): ClientId {
   return v.parse(ClientIdSchema, crypto.randomUUID())
 }
@@ -160,7 +163,7 @@ export async function loseAnswer(
 ) {
   deps.provider.script('createRequest', async (input, timeoutMs) => {
     await deps.provider.healthy.createRequest(input, timeoutMs)
-    return { kind: 'unknown', reason: 'timeout' }
+    return TIMED_OUT
   })
   await create(deps, client, aRequest(fields), 'key-1').catch(() => undefined)
   deps.provider.heal('createRequest')

@@ -54,10 +54,7 @@ export function expire(deps: TestDeps, payment: Payment) {
 
 export type PaidUpstream = Awaited<ReturnType<typeof paidUpstream>>
 
-export async function paymentOf(
-  deps: TestDeps,
-  { payment }: Pick<PaidUpstream, 'payment'>,
-): Promise<Payment> {
+export async function paymentOf(deps: TestDeps, { payment }: Pick<PaidUpstream, 'payment'>) {
   const stored = await findStoredPayment(deps, payment.paymentId)
   if (stored === undefined || stored.status === 'creating')
     throw new Error('the payment is not visible')

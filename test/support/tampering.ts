@@ -118,9 +118,9 @@ function replaced(node: unknown, [at, ...rest]: Path, value: unknown): unknown {
   if (Array.isArray(node))
     return node.map((inner, index) => (index === at ? replaced(inner, rest, value) : inner))
   const entries = Object.entries(node as Raw).flatMap(([name, inner]) => {
-    if (name !== at) return [[name, inner] as const]
+    if (name !== at) return [[name, inner]]
     const changed = replaced(inner, rest, value)
-    return changed === REMOVED ? [] : [[name, changed] as const]
+    return changed === REMOVED ? [] : [[name, changed]]
   })
   return Object.fromEntries(entries)
 }

@@ -197,7 +197,7 @@ export async function dueAtOf(deps: TestDeps, work: Work, id: string) {
     limit: 1_000,
   })
   const item = due.find((candidate) => candidate['id'] === id)
-  return item && String(item['dueAt'])
+  return item?.['dueAt'] as Timestamp | undefined
 }
 
 export function logCodes(deps: TestDeps) {

@@ -28,7 +28,7 @@ const TWICE = { ok: false, reason: 'a key appears twice' }
  * The text of an object with its members in the order drawn, keys that look like integers among
  * them.
  */
-const anyObjectText: fc.Arbitrary<string> = fc.letrec<{ object: string; value: string }>((tie) => ({
+const anyObjectText = fc.letrec<{ object: string; value: string }>((tie) => ({
   object: fc
     .uniqueArray(
       fc.tuple(

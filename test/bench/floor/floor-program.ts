@@ -157,7 +157,7 @@ function paymentKey(id: string) {
   return { pk: `PAYMENT#${id}`, sk: 'PAYMENT' }
 }
 
-async function ask({ providerUrl }: FloorMeans, path: string, body?: object): Promise<unknown> {
+async function ask({ providerUrl }: FloorMeans, path: string, body?: object) {
   const sent = body
     ? { method: 'POST', body: JSON.stringify(body), wanted: 201 }
     : { method: 'GET' }

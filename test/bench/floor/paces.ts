@@ -37,7 +37,7 @@ export async function pacesReport(gateway: Gateway) {
 const PAYING = 16
 const PAYING_MS = 15_000
 
-async function callersWithoutPause({ program, headers, receiver }: Gateway): Promise<Load> {
+async function callersWithoutPause({ program, headers, receiver }: Gateway) {
   const ids: string[] = []
   const from = performance.now()
   await inParallel(async () => {
@@ -53,7 +53,7 @@ async function callersWithoutPause({ program, headers, receiver }: Gateway): Pro
 
 const BURST = 900
 
-async function openBurst({ program, headers, receiver }: Gateway): Promise<Load> {
+async function openBurst({ program, headers, receiver }: Gateway) {
   const paid: (readonly [string, string])[] = []
   await inParallel(async () => {
     while (paid.length < BURST) {

@@ -53,7 +53,7 @@ const Ready = v.object({
 })
 export type Program = v.InferOutput<typeof Ready> & { end(): Promise<void> }
 
-export async function startProgram(name: string, ...args: readonly string[]): Promise<Program> {
+export async function startProgram(name: string, ...args: readonly string[]) {
   const child = fork(join(import.meta.dirname, name), [...args], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
@@ -75,7 +75,7 @@ async function end(child: ChildProcess) {
   clearTimeout(late)
 }
 
-export async function addMerchant(gateway: Program, url: string): Promise<Record<string, string>> {
+export async function addMerchant(gateway: Program, url: string) {
   // Far above what the bench asks, so that the limit refuses no request.
   const { client_id } = await act(gateway, 'create-client', {
     name: 'Bench',

@@ -52,7 +52,7 @@ export function bareHandler(means: readonly Means[], bundle: BundledFunction) {
   ].join('\n')
 }
 
-export function meansOf(spec: FunctionSpec): readonly Means[] {
+export function meansOf(spec: FunctionSpec) {
   const uses = {
     dynamodb: Object.keys(spec.table).length > 0,
     secrets: spec.secrets.length > 0 || isHttp(spec),

@@ -65,7 +65,7 @@ function bodyOf(channel: keyof typeof CHANNELS, fields: LifeUnits['fields']) {
   return JSON.stringify({ ...CHANNELS[channel], amount: 150_000, currency: 'IDR', ...own })
 }
 
-function lifeOf(flows: readonly Flow[]): Units {
+function lifeOf(flows: readonly Flow[]) {
   const life = flows.filter(({ name }) => name !== 'fetched once')
   const sumOf = (sort: keyof Units) => life.reduce((sum, flow) => sum + flow[sort], 0)
   return { writes: sumOf('writes'), reads: sumOf('reads') }
@@ -74,7 +74,7 @@ function lifeOf(flows: readonly Flow[]): Units {
 const SYNC_MS = 5 * MINUTE_MS
 
 /** What one run of the sync uses without payments, on average over a day. */
-async function measureIdleSync(): Promise<Units> {
+async function measureIdleSync() {
   const metered = await startMerchant()
   await syncAll(metered)
   const runs = DAY_MS / SYNC_MS
@@ -108,7 +108,7 @@ async function measurePace(
     count,
     idle,
   }: { readonly everyMs: number; readonly count: number; readonly idle: Units },
-): Promise<Units> {
+) {
   const walked = await startMerchant()
   const { passTime, world } = walked
   await syncAll(walked)

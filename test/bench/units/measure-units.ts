@@ -116,11 +116,7 @@ async function webhooks(means: Started) {
   return [listed, await used('redelivery, by its merchant', again)]
 }
 
-async function unpaid(
-  name: string,
-  channel: Channel,
-  pushLimit?: StageSettings['pushLimit'],
-): Promise<readonly FlowUnits[]> {
+async function unpaid(name: string, channel: Channel, pushLimit?: StageSettings['pushLimit']) {
   const { world, used, create, ask, drainQueues, run, passTime } = await startMeasuring()
   world.pushLimit = pushLimit
   let id = ''

@@ -17,7 +17,7 @@ import {
 
 const [dev, prod] = [deployedStage('dev'), deployedStage('prod')]
 
-function withTable(stage: DeployedStage, units: Partial<DeployedStage['table']>): DeployedStage {
+function withTable(stage: DeployedStage, units: Partial<DeployedStage['table']>) {
   return { ...stage, table: { ...stage.table, warm: undefined, ...units } }
 }
 

@@ -24,11 +24,9 @@ export function stationsOf(stage: DeployedStage): readonly Station[] {
  * Units a second that DynamoDB gives a new on-demand table, and each of its indexes. DynamoDB
  * doubles the former peak.
  */
-const NEW_TABLE_UNITS = { reads: 12_000, writes: 4_000 } as const
+const NEW_TABLE_UNITS = { reads: 12_000, writes: 4_000 }
 
-export function tableStations(
-  stage: Pick<DeployedStage, 'table' | 'deliveries'>,
-): readonly Station[] {
+export function tableStations(stage: Pick<DeployedStage, 'table' | 'deliveries'>) {
   const carried = carriedUnits(stage)
   const { writes, reads, delivery } = PAYMENT_UNITS
   const moreEndpoints = stage.deliveries.endpointsAPayment - 1
@@ -58,7 +56,7 @@ export function carriedUnits({
 const KEY_WRITES = 1_000
 
 /** The hottest of the keys that all clients share. */
-function hottestKey({ deliveries: { endpointsAPayment } }: DeployedStage): Station {
+function hottestKey({ deliveries: { endpointsAPayment } }: DeployedStage) {
   const units = {
     'payments in by-due': KEY_UNITS.duePayments / WORK_SLOTS.payment,
     'deliveries in by-due': (KEY_UNITS.dueDeliveries * endpointsAPayment) / WORK_SLOTS.delivery,
@@ -70,7 +68,7 @@ function hottestKey({ deliveries: { endpointsAPayment } }: DeployedStage): Stati
 }
 
 /** The runs of the account, and those reserved for callers. Those of queues grow with the load. */
-function runStations(stage: DeployedStage): readonly Station[] {
+function runStations(stage: DeployedStage) {
   const seconds: Readonly<Record<string, number>> = {
     ...RUN_SECONDS,
     'deliver-webhook': webhookSeconds(stage.deliveries),

@@ -24,13 +24,13 @@ async function readRequest(fields: object): Promise<unknown> {
   return answer.kind === 'found' ? answer.value : answer
 }
 
-async function readPayment(fields: object): Promise<unknown> {
+async function readPayment(fields: object) {
   const { provider } = await scriptedProvider(json(200, { ...CAPTURED_PAYMENT, ...fields }))
   const answer = await provider.getPayment('py-1')
   return answer.kind === 'found' ? answer.value : answer
 }
 
-async function readRow(fields: object): Promise<unknown> {
+async function readRow(fields: object) {
   const page = { has_more: false, data: [{ ...SETTLED_TRANSACTION, ...fields }] }
   const { provider } = await scriptedProvider(json(200, page))
   const answer = await provider.listTransactions({ limit: 1, rows: 'all' })
@@ -38,13 +38,13 @@ async function readRow(fields: object): Promise<unknown> {
 }
 
 /** Of a type whose fee is read: of a payment the net alone counts. */
-function readFee(fields: object): Promise<unknown> {
+function readFee(fields: object) {
   return readRow({ type: 'TOPUP', fee: { ...SETTLED_TRANSACTION.fee, ...fields } })
 }
 
 const PAGE = 'https://wallet.example/pay'
 
-async function readCreated(action: object): Promise<unknown> {
+async function readCreated(action: object) {
   const shown = { type: 'REDIRECT_CUSTOMER', descriptor: 'WEB_URL', value: PAGE, ...action }
   const { provider } = await scriptedProvider(createdAnswer({ actions: [shown] }))
   const input = aCreateInput({ method: 'ewallet', channelCode: 'DANA' })

@@ -192,7 +192,7 @@ function pathOf(operation: keyof typeof FACTS.operations) {
 }
 
 /** What a value has against its facts; empty if the value is valid. */
-export function violationsOf(facts: v.GenericSchema, value: unknown): readonly string[] {
+export function violationsOf(facts: v.GenericSchema, value: unknown) {
   return (v.safeParse(facts, value).issues ?? []).map(
     (issue) => `${v.getDotPath(issue) ?? ''}: ${issue.message}`,
   )

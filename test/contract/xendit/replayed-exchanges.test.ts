@@ -97,7 +97,7 @@ describe.for(FILES)('the exchanges in %s', (file) => {
   it('are all understood by the adapter', async () => {
     const exchanges = exchangesIn(file)
     const readings = await Promise.all(
-      exchanges.map(async (exchange) => [exchange.name, await reading(exchange)] as const),
+      exchanges.map(async (exchange) => [exchange.name, await reading(exchange)]),
     )
 
     const strange = readings.filter(

@@ -201,7 +201,7 @@ describe('erase-customer', () => {
 
   it('is refused if a dispute is told after it read the payment', async () => {
     const { deps, payment, erase, storedPayment } = await aPaidCustomer()
-    const dispute = { caseId: 'case-1', state: 'action_required' } as const
+    const dispute = { caseId: 'case-1', state: 'action_required' }
     const disputed = update(paymentKey(payment.paymentId), { set: { dispute } }, exists)
     const told = beforeCommit(deps, () => deps.table.write(disputed))
 

@@ -5,7 +5,12 @@ import { writePointers } from '../../../shared/payment/creating-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, timestampOf } from '../../../shared/time.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
-import { aPendingPayment, aStoredClient, create } from '../../support/payment-builders.ts'
+import {
+  aPendingPayment,
+  aStoredClient,
+  create,
+  TIMED_OUT,
+} from '../../support/payment-builders.ts'
 import { notifyOf } from '../../support/synced-payment.ts'
 import { changeRow } from '../../support/tampering.ts'
 import { recordTable, type TestDeps, testDeps, withRequests } from '../../support/test-deps.ts'
@@ -21,7 +26,7 @@ function depsAt() {
     if (answer.kind !== 'created') return answer
     const request = { ...answer.request, destination }
     deps.provider.requests.set(request.paymentRequestId, { ...request, input })
-    return isLost ? { kind: 'unknown', reason: 'timeout' } : { kind: 'created', request }
+    return isLost ? TIMED_OUT : { kind: 'created', request }
   })
   return { deps, destination, loseAnswers: () => void (isLost = true) }
 }

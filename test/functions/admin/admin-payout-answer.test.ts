@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readSheet } from 'read-excel-file/node'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { handler as approve } from '../../../functions/admin/approve.ts'
 import { handler as payoutFile } from '../../../functions/admin/payout-file.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
@@ -28,6 +28,8 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { BANK } from '../../support/settlement-builders.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
+
+const it = test.extend('batch', () => aBatch())
 
 describe('payout-answer --file (design section 15)', () => {
   // Public reports: markdown-exporter #73, ui-grid #3135, easy-digital-downloads #3166.
@@ -158,8 +160,9 @@ describe('payout-answer --file (design section 15)', () => {
     ])
   })
 
-  it('marks what the bank refused as failed, in its words, and says so again', async () => {
-    const batch = await aBatch()
+  it('marks what the bank refused as failed, in its words, and says so again', async ({
+    batch,
+  }) => {
     const failed = ownRows(batch, {
       status: 'GAGAL',
       bank_reference: '',
@@ -180,8 +183,7 @@ describe('payout-answer --file (design section 15)', () => {
     expect(await batch.answer(text(ownRows(batch)))).toMatchObject({ code: 1 })
   })
 
-  it('pays nothing twice: the same file again, and with swapped references', async () => {
-    const batch = await aBatch()
+  it('pays nothing twice: the same file again, and with swapped references', async ({ batch }) => {
     const [head = [], first = [], second = []] = ownRows(batch)
     const paid = [
       ['manual_paid', 'TRX-1'],
@@ -222,8 +224,7 @@ describe('payout-answer --file (design section 15)', () => {
     ])
   })
 
-  it('needs the day for a reference that was used on another day', async () => {
-    const batch = await aBatch()
+  it('needs the day for a reference that was used on another day', async ({ batch }) => {
     const [head = [], first = [], second = []] = ownRows(batch, { bank_reference: '000001' })
     await batch.answer(text([head, first]))
 
@@ -241,8 +242,9 @@ describe('payout-answer --file (design section 15)', () => {
     ])
   })
 
-  it('refuses the answer of a batch that was cancelled, and a settlement twice', async () => {
-    const batch = await aBatch()
+  it('refuses the answer of a batch that was cancelled, and a settlement twice', async ({
+    batch,
+  }) => {
     const [head = [], first = [], second = []] = ownRows(batch)
     const asked = { operator: 'sari', cancel: 1, notes: 'not sent' }
     const approval = { operator: 'wati', action: 'payout-file', payload: { cancel: 1 } }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { handler as payoutFile } from '../../../functions/admin/payout-file.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
@@ -29,9 +29,12 @@ function cancel(deps: TestDeps, number: number) {
   return invokeAdmin(payoutFile, deps, { operator: 'sari', cancel: number, notes: 'not sent' })
 }
 
+const it = test.extend('deps', () => memoryDeps())
+
 describe('payout-file (design section 15)', () => {
-  it('puts each waiting settlement into one file, with text for all that is no sum', async () => {
-    const deps = memoryDeps()
+  it('puts each waiting settlement into one file, with text for all that is no sum', async ({
+    deps,
+  }) => {
     const first = await aWaitingSettlement(deps)
     const second = await aWaitingSettlement(deps, {
       amount: 12_345,
@@ -58,8 +61,7 @@ describe('payout-file (design section 15)', () => {
     expect(await auditLedger(deps, clientId)).toMatchObject({ differences: [] })
   })
 
-  it('gives the same lines and the same digest again, in every format', async () => {
-    const deps = memoryDeps()
+  it('gives the same lines and the same digest again, in every format', async ({ deps }) => {
     const { settlementId } = await aWaitingSettlement(deps)
     const made = await askForFile(deps)
     await aWaitingSettlement(deps)
@@ -90,8 +92,7 @@ describe('payout-file (design section 15)', () => {
     })
   })
 
-  it('leaves out what is in a live batch, and numbers batches without a gap', async () => {
-    const deps = memoryDeps()
+  it('leaves out what is in a live batch, and numbers batches without a gap', async ({ deps }) => {
     const first = await aWaitingSettlement(deps)
     await fileOf(deps)
 
@@ -186,8 +187,9 @@ describe('payout-file (design section 15)', () => {
     expect(await auditWholeGateway(deps)).toMatchObject({ differences: [] })
   })
 
-  it('leaves a settlement out that was closed or claimed elsewhere before its claim', async () => {
-    const deps = memoryDeps()
+  it('leaves a settlement out that was closed or claimed elsewhere before its claim', async ({
+    deps,
+  }) => {
     const one = await aWaitingSettlement(deps)
     const other = await aWaitingSettlement(deps)
     const raced = beforeCommit(deps, () => fail(deps, one))
@@ -199,8 +201,7 @@ describe('payout-file (design section 15)', () => {
     })
   })
 
-  it('makes one batch for two operators at the same time', async () => {
-    const deps = memoryDeps()
+  it('makes one batch for two operators at the same time', async ({ deps }) => {
     const { settlementId } = await aWaitingSettlement(deps)
     const overtaken = beforeCommit(deps, () => askForFile(deps))
 
@@ -212,8 +213,9 @@ describe('payout-file (design section 15)', () => {
     expect(await fileOf(deps, { batch: 1 })).toMatchObject({ ids: [settlementId] })
   })
 
-  it('frees the settlements of a cancelled batch for the next, once and with an approval', async () => {
-    const deps = memoryDeps()
+  it('frees the settlements of a cancelled batch for the next, once and with an approval', async ({
+    deps,
+  }) => {
     const { settlementId } = await aWaitingSettlement(deps)
     await fileOf(deps)
 
@@ -236,8 +238,7 @@ describe('payout-file (design section 15)', () => {
     ])
   })
 
-  it('refuses a file whose lines changed, and an unknown batch', async () => {
-    const deps = memoryDeps()
+  it('refuses a file whose lines changed, and an unknown batch', async ({ deps }) => {
     await aWaitingSettlement(deps)
     await fileOf(deps)
     await changeRow(deps, batchKey(1), { set: { settlementIds: [] } })
@@ -251,8 +252,9 @@ describe('payout-file (design section 15)', () => {
     expect(await askForFile(deps, { batch: 1, cancel: 1 })).toMatchObject({ status: 422 })
   })
 
-  it('continues at the cursor with a further batch when one run cannot read all clients', async () => {
-    const deps = memoryDeps()
+  it('continues at the cursor with a further batch when one run cannot read all clients', async ({
+    deps,
+  }) => {
     const { clientId, settlementId } = await aWaitingSettlement(deps)
     const { createdAt } = await requireClient(deps, clientId)
     for (let made = 0; made < 40; made++) await withoutFloor(deps)

@@ -25,6 +25,7 @@ import {
 } from '../../support/settlement-builders.ts'
 import { memoryDeps, requestsAround, withRequests } from '../../support/test-deps.ts'
 import { payoutHistory } from './payout-history.ts'
+import { openNetOf } from './statement-merchant.ts'
 
 it('GET /v1/settlements/{id} (spec 4.7, 2.3) shows every field, and null where there is no value yet', async () => {
   const { deps, caller, ask } = await anApi()
@@ -215,15 +216,11 @@ it('GET /v1/balance/entries and the nets of open payments add up to the four fig
     const { text } = await ask('listBalanceEntries', { headers: CSV })
     const { body } = await ask('getBalance', { query: { include: 'settlements' } })
 
-    const open = own.stored
-      .items()
-      .filter((item) => item['open_at'] !== undefined)
-      .map((item) => Number(item['net_minor']) - Number(item['taken_back_minor'] ?? 0))
     const { pending_minor: pending, available_minor: available } = body
     const { in_settlement_minor: settling, paid_out_minor: paid } = body
     const balance = total([pending, available, settling, paid].map(Number))
     const nets = rows.map(({ client_net_minor }) => client_net_minor)
-    expect([step, total(nets) + total(open)]).toStrictEqual([step, balance])
+    expect([step, total(nets) + openNetOf(own)]).toStrictEqual([step, balance])
     expect([step, columnOf(text, 'client_net_minor')]).toStrictEqual([step, nets])
     seen.push(...rows.map(({ type }) => type))
   }

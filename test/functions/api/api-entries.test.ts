@@ -3,7 +3,14 @@ import { ZERO } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import type { EntryDto } from '../../../shared/settlement/statement/entry-dto-schema.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { API, type ApiResponse, anApi, call } from '../../support/api-event.ts'
+import {
+  API,
+  type ApiResponse,
+  anApi,
+  call,
+  nextPageOf,
+  type Query,
+} from '../../support/api-event.ts'
 import {
   anOpenPayment,
   aSucceededPayment,
@@ -13,8 +20,6 @@ import {
 } from '../../support/paid-builders.ts'
 import { fail, recredit, sweptADayLater, sweptNow } from '../../support/settlement-builders.ts'
 import { queriesIn, recordTable } from '../../support/test-deps.ts'
-
-type Query = Readonly<Record<string, string>>
 
 async function entryPagesOf(ask: (query: Query) => Promise<ApiResponse>, limit: string) {
   const pages: (readonly EntryDto[])[] = []
@@ -127,8 +132,7 @@ describe.each([
       'id,type,payment_id,recredited_settlement_id,settlement_id,external_reference,method,channel_code,paid_at,posted_at,eligible_at,notional_minor,xendit_fee_minor,hexolus_markup_minor,client_net_minor,carried_minor,returned_settlement_id'
 
     const first = await ask({ limit: '2' }, csv)
-    const [, next = ''] = /^<(.+)>; rel="next"$/.exec(String(first.headers['link'])) ?? []
-    const link = new URL(next, 'https://api.example')
+    const link = nextPageOf(first)
     const second = await ask(Object.fromEntries(link.searchParams), csv)
 
     const { settlementId } = settlement

@@ -20,6 +20,7 @@ import {
   anApiClient,
   aPaymentBody,
   call,
+  type Query,
 } from '../../support/api-event.ts'
 import { payFirst } from '../../support/payment-builders.ts'
 import { runs } from '../../support/runs.ts'
@@ -206,8 +207,6 @@ describe('GET /v1/events (design section 8)', () => {
 
 const HOLD_BACK_SECONDS = 300
 const POLL_SECONDS = 10
-
-type Query = Readonly<Record<string, string>>
 
 async function poll(
   { ask }: Pick<Awaited<ReturnType<typeof anApi>>, 'ask'>,

@@ -7,7 +7,7 @@ import type { CancelAnswer } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paymentKey, referencePk } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
-import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
+import { API, anApi, aPaymentBody, call, type Query } from '../../support/api-event.ts'
 import { storeOpen, succeededPayment } from '../../support/paid-builders.ts'
 import {
   aPendingPayment,
@@ -127,8 +127,6 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
     },
   )
 })
-
-type Query = Readonly<Record<string, string>>
 
 /** The longest reference that a create takes, in characters. */
 const REFERENCE = `order 1042/é ${'😀'.repeat(242)}`

@@ -3,7 +3,7 @@ import { paymentIdForKey } from '../../../shared/ids.ts'
 import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
-import { ledgerView } from '../../support/payment-builders.ts'
+import { ledgerView, TIMED_OUT } from '../../support/payment-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps, recordTable, testDeps } from '../../support/test-deps.ts'
 
@@ -53,7 +53,7 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
     'goes on from the stored request after an unknown outcome, and says so: %j',
     async (body) => {
       const { deps, create, list } = await aMerchant()
-      deps.provider.answer('createRequest', { kind: 'unknown', reason: 'timeout' })
+      deps.provider.answer('createRequest', TIMED_OUT)
       await create('order-1')
       deps.provider.heal('createRequest')
 
@@ -183,7 +183,7 @@ describe('GET /v1/payments?idempotency_key=… (design section 8)', () => {
     const { deps, create, list } = await aMerchant()
     const otherMerchant = await aMerchant(deps)
     await otherMerchant.create('theirs')
-    deps.provider.answer('createRequest', { kind: 'unknown', reason: 'timeout' })
+    deps.provider.answer('createRequest', TIMED_OUT)
     await create('unanswered')
 
     const answers = []

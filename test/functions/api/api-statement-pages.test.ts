@@ -7,7 +7,7 @@ import { readEntries } from '../../../shared/journal/read-entries.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
-import { API, call } from '../../support/api-event.ts'
+import { API, call, nextPageOf } from '../../support/api-event.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { payOut, sweptADayLater, sweptNow } from '../../support/settlement-builders.ts'
 import { putRaw, type Raw, rawItem } from '../../support/tampering.ts'
@@ -67,8 +67,7 @@ describe('pages of GET /v1/statement (design section 8)', () => {
     const csv = { accept: 'text/csv' }
 
     const first = await ask({ from: '2026-11-20', limit: '1' }, csv)
-    const [, next = ''] = /^<(.+)>; rel="next"$/.exec(String(first.headers['link'])) ?? []
-    const link = new URL(next, 'https://api.example')
+    const link = nextPageOf(first)
     const second = await ask(Object.fromEntries(link.searchParams), csv)
 
     const header = 'at,type,payment_id,settlement_id,external_reference,amount_minor,balance_minor'
@@ -136,6 +135,7 @@ it('GET /v1/statement of a merchant with too many unsettled entries asks for an 
 })
 
 type Total = Readonly<Record<string, number>>
+type Forgery = (...of: Parameters<typeof raisedAlone>) => object
 
 async function aSettledMonth() {
   const merchant = await aStatementMerchant()
@@ -146,7 +146,7 @@ async function aSettledMonth() {
   deps.clock.advance(3 * 86_400)
   await closeDays(deps, caller)
   const key = settlementKey(settlement.settlementId)
-  const forge = async (change: (row: Raw, first: Total, others: readonly Total[]) => object) => {
+  const forge = async (change: Forgery) => {
     const row = await rawItem(deps, key)
     const [first = {}, ...others] = row['totals'] as readonly Total[]
     await putRaw(deps, { ...row, ...change(row, first, others) })
@@ -156,27 +156,24 @@ async function aSettledMonth() {
 
 const DAYS = { from: '2026-11-20', to: '2026-11-21' }
 
-function raised(sides: Total, by: number) {
-  const { grossMinor = 0, netMinor = 0, providerMinor = 0 } = sides
+function raisedAlone(_: Raw, first: Total, others: readonly Total[]) {
+  const { grossMinor = 0, netMinor = 0, providerMinor = 0 } = first
+  const raised = { grossMinor: grossMinor + 1, netMinor: netMinor + 1 }
+  return { totals: [{ ...first, ...raised, providerMinor: providerMinor + 1 }, ...others] }
+}
+
+function raisedWithSums(row: Raw, first: Total, others: readonly Total[]) {
   return {
-    ...sides,
-    grossMinor: grossMinor + by,
-    netMinor: netMinor + by,
-    providerMinor: providerMinor + by,
+    ...raisedAlone(row, first, others),
+    gross_minor: Number(row['gross_minor']) + 1,
+    net_minor: Number(row['net_minor']) + 1,
   }
 }
 
 describe('GET /v1/statement when its two sources differ', () => {
-  it.each<[string, Parameters<Awaited<ReturnType<typeof aSettledMonth>>['forge']>[0]]>([
-    ['a total alone', (_, first, others) => ({ totals: [raised(first, 1), ...others] })],
-    [
-      'a total and the sums of its settlement',
-      (row, first, others) => ({
-        totals: [raised(first, 1), ...others],
-        gross_minor: Number(row['gross_minor']) + 1,
-        net_minor: Number(row['net_minor']) + 1,
-      }),
-    ],
+  it.each([
+    ['a total alone', raisedAlone],
+    ['a total and the sums of its settlement', raisedWithSums],
   ])('answers 500 with a finding and one alert when %s is forged', async (_, change) => {
     const { deps, caller, ask, forge } = await aSettledMonth()
     await forge(change)
@@ -203,11 +200,7 @@ describe('GET /v1/statement when its two sources differ', () => {
   it('answers 500 on the page that passes the last final day', async () => {
     const { deps, ask, forge, statement } = await aSettledMonth()
     const { next } = await statement({ ...DAYS, limit: '1' })
-    await forge((row, first, others) => ({
-      totals: [raised(first, 1), ...others],
-      gross_minor: Number(row['gross_minor']) + 1,
-      net_minor: Number(row['net_minor']) + 1,
-    }))
+    await forge(raisedWithSums)
     const forged = await ask({ ...DAYS, limit: '1' })
     const after = Object(JSON.parse(forged.text)).next
 
@@ -259,7 +252,7 @@ describe('GET /v1/statement when its two sources differ', () => {
 
   it('keeps the finding when the alert fails, and tells later', async () => {
     const { deps, caller, forge } = await aSettledMonth()
-    await forge((_, first, others) => ({ totals: [raised(first, 1), ...others] }))
+    await forge(raisedAlone)
     const silent = { ...deps, alerts: { publish: () => Promise.reject(new Error('no topic')) } }
 
     const { status } = await call(silent, API.getStatement, { caller, query: DAYS })

@@ -2,14 +2,12 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { ZERO } from '../../../shared/money.ts'
 import { TimestampSchema } from '../../../shared/time.ts'
-import { API, type ApiClient, anApiClient, call } from '../../support/api-event.ts'
+import { API, type ApiClient, anApiClient, call, type Query } from '../../support/api-event.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { payOut, sweptADayLater } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { payoutHistory } from './payout-history.ts'
-import { aStatementMerchant, totalOfLines } from './statement-merchant.ts'
-
-type Query = Readonly<Record<string, string>>
+import { aStatementMerchant, openNetOf, totalOfLines } from './statement-merchant.ts'
 
 async function atTime(deps: TestDeps, at: string, caller: ApiClient, amount = 100_000) {
   deps.clock.set(v.parse(TimestampSchema, at))
@@ -27,15 +25,10 @@ describe('GET /v1/statement (design section 8)', () => {
         query: { include: 'settlements' },
       })
 
-      const open = own.stored
-        .items()
-        .filter((item) => item['open_at'] !== undefined)
-        .map((item) => Number(item['net_minor']) - Number(item['taken_back_minor'] ?? 0))
-        .reduce((a, b) => a + b, 0)
       const owed = ['pending_minor', 'available_minor', 'in_settlement_minor']
         .map((name) => Number(body[name]))
         .reduce((a, b) => a + b, 0)
-      expect([step, closing_minor]).toStrictEqual([step, owed - open])
+      expect([step, closing_minor]).toStrictEqual([step, owed - openNetOf(own)])
       expect([step, opening_minor + totalOfLines(lines)]).toStrictEqual([step, closing_minor])
     }
   })

@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest'
 import { END_OF_TIME } from '../../../shared/time.ts'
-import { type API, anApi, aPaymentBody } from '../../support/api-event.ts'
+import { type API, anApi, aPaymentBody, type Query } from '../../support/api-event.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
 
 type Name = keyof typeof API
-type Query = Readonly<Record<string, string>>
 
 it.each<readonly [Name, Query, string]>([
   ['listPayments', { external_referense: 'order-17', status: 'succeeded' }, 'external_referense'],

@@ -6,7 +6,14 @@ import {
   issueApiKey,
   revokeApiKey,
 } from '../../../shared/client/api-key-store.ts'
-import { API, anApiClient, aPaymentBody, BODIES, call } from '../../support/api-event.ts'
+import {
+  API,
+  anApiClient,
+  aPaymentBody,
+  BODIES,
+  call,
+  type Query,
+} from '../../support/api-event.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 /*
@@ -29,7 +36,6 @@ const QUERIES: Readonly<Partial<Record<Name, { isList: boolean; known?: Query; w
     listEvents: { isList: true, known: { limit: '5' }, wrong: { limit: 'x' } },
     getBalance: { isList: false, known: { include: 'settlements' }, wrong: { currency: 'USD' } },
   }
-type Query = Readonly<Record<string, string>>
 
 const API_KEYS = [
   'missing',
@@ -65,7 +71,7 @@ function allowedAnswer({ name, apiKey, key, query, body }: Case) {
   return name === 'createPayment' ? '201' : '200'
 }
 
-function casesOf(name: Name, apiKey: Case['apiKey']): readonly Case[] {
+function casesOf(name: Name, apiKey: Case['apiKey']) {
   const { known, wrong } = QUERIES[name] ?? {}
   const queries = ['none', 'unknown', ...(known ? ['known'] : []), ...(wrong ? ['wrong'] : [])]
   const bodies = BODIES[name] ? ['none', 'no JSON', 'unknown field', 'valid'] : ['none']
@@ -149,7 +155,7 @@ function queryOf({ name, query }: Case): Query {
   return { none: {}, known, unknown: { filter: 'x' }, wrong }[query]
 }
 
-function bodyOf({ name, body }: Case): unknown {
+function bodyOf({ name, body }: Case) {
   const valid = BODIES[name]
   return { none: undefined, 'no JSON': '{"amount":', 'unknown field': { ...valid, x: 1 }, valid }[
     body

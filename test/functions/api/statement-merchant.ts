@@ -4,12 +4,10 @@ import { StatementDtoSchema } from '../../../shared/books/statement-dto-schema.t
 import { raiseFence } from '../../../shared/ledger/fence-store.ts'
 import { ZERO } from '../../../shared/money.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { API, type ApiClient, anApi, call } from '../../support/api-event.ts'
+import { API, type ApiClient, anApi, call, type Query } from '../../support/api-event.ts'
 import { jakartaMidnightAfter } from '../../support/jakarta.ts'
 import { BANK } from '../../support/settlement-builders.ts'
-import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
-
-type Query = Readonly<Record<string, string>>
+import { type MemoryDeps, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 
 /** Reads its statement. Its table is its own. */
 export async function aStatementMerchant() {
@@ -29,6 +27,15 @@ export async function aStatementMerchant() {
     return all
   }
   return { own, deps, caller, ask, statement, pages }
+}
+
+/** The net of the payments that are not posted yet. */
+export function openNetOf({ stored }: MemoryDeps) {
+  return stored
+    .items()
+    .filter((item) => item['open_at'] !== undefined)
+    .map((item) => Number(item['net_minor']) - Number(item['taken_back_minor'] ?? 0))
+    .reduce((a, b) => a + b, 0)
 }
 
 export function totalOfLines(lines: readonly { readonly amount_minor: number }[]) {

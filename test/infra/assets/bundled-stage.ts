@@ -39,7 +39,7 @@ export async function bundledStage(stage: string, outdir: string) {
   return { printed: `${stdout}${stderr}`, functions: bundlesIn(new CloudAssembly(outdir), stage) }
 }
 
-function bundlesIn(assembly: CloudAssembly, stage: string): ReadonlyMap<string, BundledFunction> {
+function bundlesIn(assembly: CloudAssembly, stage: string) {
   const resources = ['data', undefined, 'operators'].flatMap((part): Resource[] =>
     Object.values(
       assembly.getStackByName(stackNameOf(deployedStage(stage), part)).template.Resources,
@@ -72,7 +72,7 @@ export function lambdaEnvironment({ environment }: BundledFunction, tableUrl: st
   }
 }
 
-export function assemblyFiles(directory: string): Readonly<Record<string, string>> {
+export function assemblyFiles(directory: string) {
   return Object.fromEntries(
     readdirSync(directory)
       .filter((name) => name.endsWith('.template.json') || name.endsWith('.assets.json'))

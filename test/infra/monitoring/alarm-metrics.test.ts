@@ -54,7 +54,7 @@ describe('alarms on metrics of our own', () => {
     )
   })
 
-  it.each(ownAlarms.map((alarm) => [alarm.id, alarm] as const))(
+  it.each(ownAlarms.map((alarm) => [alarm.id, alarm]))(
     '%s: the code emits the watched metric when the failure happens, in the unit of the catalogue',
     async (id, { metrics: all, threshold, comparison }) => {
       const metrics = all.filter(isOurs)

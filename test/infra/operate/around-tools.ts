@@ -17,7 +17,7 @@ export function mockOf<Input extends object, Output extends AnyAnswer, Configura
 /**
  * An error as the AWS SDK throws it, with a message that quotes a secret, which no tool may show.
  */
-export function awsRefusal(name: string, message = 'the-secret-in-a-message'): Error {
+export function awsRefusal(name: string, message = 'the-secret-in-a-message') {
   return Object.assign(new Error(message), { name })
 }
 

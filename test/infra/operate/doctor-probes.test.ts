@@ -60,7 +60,7 @@ describe("the doctor's question to every route", () => {
       json(401, { code: 'auth' }),
       '401 auth, not 404 not_found',
     ],
-  ] as const)('finds the path %s that %s', async (path, _, broken, detail) => {
+  ])('finds the path %s that %s', async (path, _, broken, detail) => {
     const api = await startScriptedServer((response, request) =>
       (request.url === path ? broken : wellBehaved)(response, request),
     )

@@ -37,7 +37,7 @@ function aDrift(
   StackResourceDriftStatus: StackResourceDrift['StackResourceDriftStatus'],
   ResourceType: string,
   ...PropertyDifferences: ReturnType<typeof aDifference>[]
-): StackResourceDrift {
+) {
   return {
     StackId: 's1',
     LogicalResourceId: 'L1',

@@ -20,7 +20,7 @@ Reads which attributes the updates of each function change or compare, and print
 Exit code: 0 done, 2 wrong arguments.`
 
 await runProgram(HELP, async (argv) => {
-  const { write } = readOptions(argv, { write: { type: 'boolean' } } as const)
+  const { write } = readOptions(argv, { write: { type: 'boolean' } })
   const table = await tableText()
   const path = join(PROJECT_ROOT, FILE)
   if (write) {

@@ -57,7 +57,7 @@ export function reachableAccess(code: string) {
 /** The kinds of the item of each update, by `file: declaration`, in the order of the code. */
 export type ReachableUpdates = ReadonlyMap<string, readonly (readonly keys.Partition[])[]>
 
-function updatesIn(bundle: Bundle): ReachableUpdates {
+function updatesIn(bundle: Bundle) {
   const calls = bundle.calls.filter(
     (call) => UPDATES.includes(String(nameOf(call.callee))) && !bundle.isOfTable(call),
   )
@@ -228,7 +228,7 @@ function shapesOf(bundle: Bundle, node: Expression): readonly Shape[] {
         const spread = property.type === 'SpreadElement'
         const addedShapes = spread
           ? shapesOf(bundle, property.argument)
-          : [new Map([[nameOf(property.key), property.value] as const])]
+          : [new Map([[nameOf(property.key), property.value]])]
         return shapes.flatMap((shape) =>
           addedShapes.map((addedShape) => new Map([...shape, ...addedShape])),
         )

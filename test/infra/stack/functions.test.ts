@@ -126,7 +126,7 @@ describe('reserved concurrency', () => {
         )
         return runs === reservedConcurrency(spec, prod).reservedConcurrentExecutions
           ? []
-          : [[spec.name, runs] as const]
+          : [[spec.name, runs]]
       })
     const [, , [, hundredfold] = ['', prod]] = QUOTA_STAGES
     const queued = synthesised(hundredfold)

@@ -11,11 +11,8 @@ import type * as keys from '../../../shared/table/keys.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { permissionsOf, roleOf, type Stage } from './role-permissions.ts'
 
-const SECRETS = {
-  'read-provider': 'provider',
-  'read-callback-tokens': 'provider-callback',
-} as const
-const SEALS = { seal: 'Encrypt', unseal: 'Decrypt' } as const
+const SECRETS = { 'read-provider': 'provider', 'read-callback-tokens': 'provider-callback' }
+const SEALS = { seal: 'Encrypt', unseal: 'Decrypt' }
 
 function triggerPermissions(stage: Stage, { trigger }: FunctionSpec) {
   switch (trigger.kind) {
@@ -248,7 +245,7 @@ it.each([
   ],
   ['approve', 'APPROVAL AUDIT', ''],
   ['admin', 'APIKEY AUDIT CLIENT ENDPOINTS LEDGER VERDICT', 'CLIENT'],
-] as const)(
+])(
   'operator actions of the duty `%s` may change only: %s; some fields of: %s',
   (duty, kinds, someFields) => {
     const specs = MANIFEST.filter(
@@ -276,7 +273,7 @@ it('nothing may update or delete an audit record', () => {
 
 it('every grant of some fields has `ttl`, which the table reads with any fields', () => {
   const granted = Object.entries(OPEN_FIELDS).flatMap(([action, kinds]) =>
-    Object.entries(kinds).map(([kind, fields]) => [`${action} ${kind}`, fields] as const),
+    Object.entries(kinds).map(([kind, fields]) => [`${action} ${kind}`, fields]),
   )
 
   expect(granted.length).toBeGreaterThan(4)

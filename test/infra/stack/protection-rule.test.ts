@@ -29,7 +29,7 @@ function fitsValue(wanted: unknown, value: unknown) {
   return numeric[0] === '<' && typeof value === 'number' && value < numeric[1]
 }
 
-function recoveryOf(specification: object): Pattern {
+function recoveryOf(specification: object) {
   return {
     eventName: 'UpdateContinuousBackups',
     requestParameters: { pointInTimeRecoverySpecification: specification },

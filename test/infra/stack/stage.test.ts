@@ -130,8 +130,8 @@ describe('deployedStage', () => {
       'ä',
       'a'.repeat(21),
       '../x',
-    ].map((name) => [name, 'a name is at most 20 lower-case letters'] as const),
-    ...['local', 'test'].map((name) => [name, 'reserved for the local gateway'] as const),
+    ].map((name) => [name, 'a name is at most 20 lower-case letters']),
+    ...['local', 'test'].map((name) => [name, 'reserved for the local gateway']),
   ])('refuses %j, because %s', (name, reason) => {
     expect(() => deployedStage(name)).toThrow(reason)
   })

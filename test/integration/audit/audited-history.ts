@@ -191,7 +191,7 @@ export async function auditedHistory(givenDeps?: TestDeps) {
 
 /** A key and an endpoint in use, and others that are not any more. */
 async function registerAndDelete(deps: TestDeps, clientId: ClientId) {
-  const [url, eventTypes] = ['https://merchant.example/hooks', ['*', 'payment.reversed'] as const]
+  const [url, eventTypes] = ['https://merchant.example/hooks', ['*', 'payment.reversed']]
   const { operator } = BY_OPERATOR
   const register = () =>
     registerEndpoint(deps, { clientId, operator, url, eventTypes: [...eventTypes] })

@@ -49,7 +49,7 @@ export const notedRow = placeBy((name: keyof AuditedHistory['suspense']) =>
   notedKey({ clientId: historyClientId(), suspenseId: history.suspense[name] }),
 )
 
-export function entryRow(name: string, type: string): Place {
+export function entryRow(name: string, type: string) {
   return async () => {
     const payment = await paymentOf(history.deps, { payment: paymentCalled(name) })
     const entry = entriesOf(payment).find((candidate) => candidate.type === type)

@@ -1,5 +1,5 @@
 /** Goal: money that rows changed together would move stays in the house. */
-import { expect, it } from 'vitest'
+import { expect } from 'vitest'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
 import type { Client } from '../../../shared/client/client.ts'
@@ -37,6 +37,7 @@ import {
 } from '../../support/settlement-builders.ts'
 import { erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { type TestDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
 
 const MORE = 1_000_000
 const MORE_MARKUP = MORE / 1_000
@@ -117,15 +118,23 @@ async function aClientWithTwo() {
   return { deps, client, payment }
 }
 
-it('a lost refund is named by its payment, though a shard was raised by its net', async () => {
-  const { deps, client, payment } = await aClientWithTwo()
+const it = testWith(aClientWithTwo, 'deps', 'client', 'payment')
+
+it('a lost refund is named by its payment, though a shard was raised by its net', async ({
+  deps,
+  client,
+  payment,
+}) => {
   await loseRefund(deps, payment, await refunded(deps, payment))
 
   expect(await nextDay(deps, client)).toStrictEqual({ named: ['entry'], paid: ['entry'] })
 })
 
-it('a lost refund of a payment that was settled before is named by the register', async () => {
-  const { deps, client, payment } = await aClientWithTwo()
+it('a lost refund of a payment that was settled before is named by the register', async ({
+  deps,
+  client,
+  payment,
+}) => {
   expect(await nextDay(deps, client)).toMatchObject({ paid: 2 * 95_900 })
   await aSucceededPayment(deps, client)
   await loseRefund(deps, payment, await refunded(deps, payment))
@@ -133,8 +142,11 @@ it('a lost refund of a payment that was settled before is named by the register'
   expect(await nextDay(deps, client)).toStrictEqual({ named: ['entry'], paid: ['entry'] })
 })
 
-it('the payout misses a refund that was lost when it was no longer new', async () => {
-  const { deps, client, payment } = await aClientWithTwo()
+it('the payout misses a refund that was lost when it was no longer new', async ({
+  deps,
+  client,
+  payment,
+}) => {
   await nextDay(deps, client)
   await aSucceededPayment(deps, client)
   const refund = await refunded(deps, payment)
@@ -147,16 +159,22 @@ it('the payout misses a refund that was lost when it was no longer new', async (
   expect(await nextDay(deps, client)).toMatchObject({ paid: ['entry'] })
 })
 
-it('a payment that was raised with its entry and its shard is named by its event', async () => {
-  const { deps, client, payment } = await aClientWithTwo()
+it('a payment that was raised with its entry and its shard is named by its event', async ({
+  deps,
+  client,
+  payment,
+}) => {
   await raiseWithEntry(deps, payment)
   await raiseShard(deps, payment, MORE - MORE_MARKUP)
 
   expect(await nextDay(deps, client)).toMatchObject({ paid: ['event.body'] })
 })
 
-it('a recount raises no balance to a payment that was raised with its entry', async () => {
-  const { deps, client, payment } = await aClientWithTwo()
+it('a recount raises no balance to a payment that was raised with its entry', async ({
+  deps,
+  client,
+  payment,
+}) => {
   const { clientId } = client
   await raiseWithEntry(deps, payment)
   const before = await ledgerView(deps, { clientId })

@@ -32,7 +32,7 @@ export const AFTER_YEAR = v.parse(TimestampSchema, '2027-01-05T04:00:00.000Z')
 const CLOSED_UNTIL = v.parse(TimestampSchema, '2027-01-04T17:00:00.000Z')
 
 /** Each settlement's end in turn: what becomes of it, and how many days after it was recorded. */
-const ENDS = ['paid', 'failed', 'returned', 'paid late'] as const
+const ENDS = ['paid', 'failed', 'returned', 'paid late']
 
 /**
  * A client with a year of payments, refunds and settlements, written as rows: the figures are those

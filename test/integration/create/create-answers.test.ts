@@ -13,6 +13,7 @@ import {
   create,
   lateAnswer,
   OVO_REQUEST,
+  TIMED_OUT,
 } from '../../support/payment-builders.ts'
 import { failingOn, memoryDeps, testDeps } from '../../support/test-deps.ts'
 import { aCreate } from '../payment/payment-test.ts'
@@ -172,7 +173,7 @@ describe('a wallet outside the table of channels', () => {
 
   it('gets no second create within a minute of one whose outcome is unknown', async () => {
     const { deps, make, creates } = await aCreate(wallet('JENIUSPAY'))
-    deps.provider.answer('createRequest', { kind: 'unknown', reason: 'timeout' })
+    deps.provider.answer('createRequest', TIMED_OUT)
     await make().catch(() => undefined)
     deps.provider.heal('createRequest')
 

@@ -9,6 +9,7 @@ import {
   lateAnswer,
   OVO_REQUEST,
   paidWhileCreating,
+  TIMED_OUT,
 } from '../../support/payment-builders.ts'
 import { notifyOf } from '../../support/synced-payment.ts'
 import {
@@ -147,7 +148,7 @@ describe('a caller whose claim was applied, and is refused when the SDK repeats 
 
   it('goes on with a takeover at once', async () => {
     const { deps, make, creates, ledger } = await aCreate()
-    deps.provider.answer('createRequest', { kind: 'unknown', reason: 'timeout' })
+    deps.provider.answer('createRequest', TIMED_OUT)
     await make().catch(() => undefined)
     deps.provider.heal('createRequest')
     const startMs = deps.monotonicMs()
@@ -171,7 +172,6 @@ describe('a caller whose claim was applied, and is refused when the SDK repeats 
 
 describe('a capture while the payment is still being created (OVO answers at once)', () => {
   const CREDITED = { pendingMinor: 97_900, succeeded: 1 }
-  const UNKNOWN = { kind: 'unknown', reason: 'timeout' } as const
 
   const paidOvo = async () => {
     const scene = await aCreate(OVO_REQUEST)
@@ -202,7 +202,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
     expect(await suspenseItem()).toBeUndefined()
   })
 
-  it.each([undefined, UNKNOWN])(
+  it.each([undefined, TIMED_OUT])(
     'succeeds after the lease; the late attempt replays the payment: %j',
     async (lateResult) => {
       const { deps, creating, answer, providerPaymentId, notify, suspenseItem, ledger } =

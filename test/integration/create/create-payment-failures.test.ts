@@ -5,7 +5,13 @@ import { minor } from '../../../shared/money.ts'
 import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
-import { aRequest, create, ledgerView, OVO_REQUEST } from '../../support/payment-builders.ts'
+import {
+  aRequest,
+  create,
+  ledgerView,
+  OVO_REQUEST,
+  TIMED_OUT,
+} from '../../support/payment-builders.ts'
 import {
   afterFirst,
   failingOn,
@@ -15,7 +21,6 @@ import {
 } from '../../support/test-deps.ts'
 import { aCreate, paymentTest as it, withFrozenConflicts } from '../payment/payment-test.ts'
 
-const UNKNOWN: CreateAnswer = { kind: 'unknown', reason: 'timeout' }
 const REFUSED: CreateAnswer = { kind: 'refused', code: 'INVALID_VALUE_ERROR' }
 const NOT_EXECUTED: CreateAnswer = { kind: 'not_executed', reason: 'RATE_LIMIT_EXCEEDED' }
 
@@ -32,7 +37,7 @@ describe('createPayment when the provider fails', () => {
       'the provider accepts no payments right now',
       OVO_REQUEST,
     ],
-    [{ kind: 'unknown', reason: 'timeout' }, 'the provider did not answer', {}],
+    [TIMED_OUT, 'the provider did not answer', {}],
     [
       { kind: 'unknown', reason: 'HTTP 500 SERVER_ERROR', answered: true },
       'the provider failed',
@@ -65,7 +70,7 @@ describe('createPayment when the provider fails', () => {
     deps,
     client,
   }) => {
-    for (const answer of [UNKNOWN, REFUSED, REFUSED]) {
+    for (const answer of [TIMED_OUT, REFUSED, REFUSED]) {
       deps.provider.answer('createRequest', answer)
       await create(deps, client, aRequest(), 'key-1').catch(() => undefined)
     }
@@ -101,13 +106,13 @@ describe('createPayment when the provider fails', () => {
 
   it('replays the payment when a later attempt overtook the takeover', async () => {
     const { deps, make, creates } = await aCreate()
-    deps.provider.answer('createRequest', UNKNOWN)
+    deps.provider.answer('createRequest', TIMED_OUT)
     await make().catch(() => undefined)
     deps.provider.script('createRequest', async () => {
       deps.provider.heal('createRequest')
       deps.clock.advance(31)
       await make()
-      return UNKNOWN
+      return TIMED_OUT
     })
 
     const { payment, outcome } = await make()
@@ -117,7 +122,7 @@ describe('createPayment when the provider fails', () => {
 
   it('gives up when other callers were first five times', async () => {
     const { deps, make, creates } = await aCreate()
-    deps.provider.answer('createRequest', UNKNOWN)
+    deps.provider.answer('createRequest', TIMED_OUT)
     await make().catch(() => undefined)
     const overtaken = interceptTable(deps, {
       before: async ({ name }) => {
@@ -146,7 +151,7 @@ describe('createPayment when the provider fails', () => {
     await expect.poll(creates).toBe(1)
     const waiters = Promise.all(Array.from({ length: 200 }, failureOf))
     await expect.poll(() => polls).toBeGreaterThanOrEqual(200)
-    answer.resolve(UNKNOWN)
+    answer.resolve(TIMED_OUT)
     const failures = [await first, ...(await waiters)]
 
     const messages = failures.map((error) => error instanceof GatewayError && error.message)

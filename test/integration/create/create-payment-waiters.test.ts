@@ -9,7 +9,7 @@ import { GatewayError } from '../../../shared/errors.ts'
 import { minor } from '../../../shared/money.ts'
 import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import type { CreateAnswer } from '../../../shared/provider/provider.ts'
-import { OVO_REQUEST } from '../../support/payment-builders.ts'
+import { OVO_REQUEST, TIMED_OUT } from '../../support/payment-builders.ts'
 import { afterFirst, beforeFirst, interceptTable, type TestDeps } from '../../support/test-deps.ts'
 import { aCreate } from '../payment/payment-test.ts'
 
@@ -96,7 +96,7 @@ describe('a caller that waits for an attempt which ended before it called the pr
       other = make().catch(() => undefined)
       await expect.poll(creates).toBe(1)
       if (what === 'has made the payment visible') await other
-      else setImmediate(() => answer.resolve({ kind: 'unknown', reason: 'timeout' }))
+      else setImmediate(() => answer.resolve(TIMED_OUT))
     })
 
     const [result] = await waitFor(overtaken)
@@ -153,7 +153,7 @@ describe('a caller that waits for an attempt which called the provider', () => {
   const TOO_LITTLE = { notionalMinor: minor(5_000) }
 
   it.each<[CreateAnswer, Partial<PaymentRequest>]>([
-    [{ kind: 'unknown', reason: 'timeout' }, {}],
+    [TIMED_OUT, {}],
     [{ kind: 'refused', code: 'INVALID_VALUE_ERROR' }, {}],
     // The provider answered 429, or no connection was made.
     [{ kind: 'not_executed', reason: 'RATE_LIMIT_EXCEEDED' }, {}],

@@ -14,7 +14,7 @@ import type {
 } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
-import { OVO_REQUEST } from '../../support/payment-builders.ts'
+import { OVO_REQUEST, TIMED_OUT } from '../../support/payment-builders.ts'
 import { aCreate } from '../payment/payment-test.ts'
 
 /** By default the customer's minute to pay is over. */
@@ -24,7 +24,7 @@ async function lostPush(waitedSeconds = 60) {
   deps.provider.script('createRequest', async (input, timeoutMs) => {
     await deps.provider.healthy.createRequest(input, timeoutMs)
     deps.clock.advance(12)
-    return { kind: 'unknown', reason: 'timeout' }
+    return TIMED_OUT
   })
   await make().catch(() => undefined)
   deps.provider.heal('createRequest')

@@ -1,5 +1,5 @@
 /** Goal: a merchant's key cannot make a stranger's phone ring for ever. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { createPayment } from '../../../shared/payment/create/create-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
@@ -7,6 +7,7 @@ import { pushesKey } from '../../../shared/table/keys.ts'
 import { aRequest, aStoredClient, OVO_REQUEST } from '../../support/payment-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { testDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
 
 const PHONE = '+6281234567890'
 
@@ -27,6 +28,8 @@ function refusedFor(retryAfterSeconds: number) {
   return { code: 'rate_limit', details: { retryAfterSeconds } }
 }
 
+const it = testWith(aPushingClient, 'deps', 'client', 'push', 'calls')
+
 describe('pushes to one phone', () => {
   it.each([
     ['one after the other', false],
@@ -44,8 +47,11 @@ describe('pushes to one phone', () => {
     for (const refusal of refused) expect(refusal).toMatchObject({ reason: { code: 'rate_limit' } })
   })
 
-  it('a refusal writes nothing, and says when the next push may be sent', async () => {
-    const { deps, client, push } = await aPushingClient()
+  it('a refusal writes nothing, and says when the next push may be sent', async ({
+    deps,
+    client,
+    push,
+  }) => {
     for (const key of ['a', 'b', 'c']) {
       await push(key)
       deps.clock.advance(60)
@@ -62,8 +68,11 @@ describe('pushes to one phone', () => {
     await expect(push('e')).rejects.toMatchObject(refusedFor(60))
   })
 
-  it('other phones, other clients, other channels and replays are not counted', async () => {
-    const { deps, push, client } = await aPushingClient()
+  it('other phones, other clients, other channels and replays are not counted', async ({
+    deps,
+    push,
+    client,
+  }) => {
     for (const key of ['a', 'a', 'b', 'b', 'c', 'a']) await push(key)
 
     await expect(push('d')).rejects.toMatchObject({ code: 'rate_limit' })
@@ -78,8 +87,11 @@ describe('pushes to one phone', () => {
     expect(await deps.table.get(pushesKey(client.clientId, PHONE))).toMatchObject({ number: 3 })
   })
 
-  it('counts the second push of a key, and refuses it before the attempt begins', async () => {
-    const { deps, push, calls } = await aPushingClient()
+  it('counts the second push of a key, and refuses it before the attempt begins', async ({
+    deps,
+    push,
+    calls,
+  }) => {
     deps.provider.answer('createRequest', { kind: 'refused', code: 'ANY' })
     for (let sent = 0; sent < 3; sent++)
       await expect(push('a')).rejects.toMatchObject({ code: 'internal_error' })
@@ -89,8 +101,11 @@ describe('pushes to one phone', () => {
     expect(calls()).toBe(3)
   })
 
-  it('counts a push whose key was refused before for a request of another channel', async () => {
-    const { deps, push, calls } = await aPushingClient()
+  it('counts a push whose key was refused before for a request of another channel', async ({
+    deps,
+    push,
+    calls,
+  }) => {
     const keys = ['a', 'b', 'c', 'd', 'e']
     deps.provider.answer('createRequest', { kind: 'refused', code: 'ANY' })
     for (const key of keys) await push(key, {}).catch(() => undefined)
@@ -107,16 +122,17 @@ describe('pushes to one phone', () => {
     expect(refused).toMatchObject({ reason: { code: 'rate_limit' } })
   })
 
-  it('two callers of one key count one push', async () => {
-    const { deps, client, push } = await aPushingClient()
-
+  it('two callers of one key count one push', async ({ deps, client, push }) => {
     await Promise.all([push('a'), push('a')])
 
     expect(await deps.table.get(pushesKey(client.clientId, PHONE))).toMatchObject({ number: 1 })
   })
 
-  it('a counter that the table has not deleted yet counts as absent', async () => {
-    const { deps, client, push } = await aPushingClient()
+  it('a counter that the table has not deleted yet counts as absent', async ({
+    deps,
+    client,
+    push,
+  }) => {
     for (const key of ['a', 'b', 'c']) await push(key)
     deps.clock.advance(2 * 86_400)
 
@@ -126,8 +142,7 @@ describe('pushes to one phone', () => {
     expect(sent).toHaveLength(1)
   })
 
-  it('pushes that a clock counted hours ahead are not counted', async () => {
-    const { deps, push } = await aPushingClient()
+  it('pushes that a clock counted hours ahead are not counted', async ({ deps, push }) => {
     const now = deps.now()
     deps.clock.advance(7_200)
     for (const key of ['a', 'b', 'c']) await push(key)
@@ -150,8 +165,7 @@ describe('pushes to one phone', () => {
     },
   )
 
-  it('a stage without the setting has no limit', async () => {
-    const { deps, client, calls } = await aPushingClient()
+  it('a stage without the setting has no limit', async ({ deps, client, calls }) => {
     for (let at = 0; at < 10; at++)
       await createPayment(
         { ...deps, stage: { ...deps.stage, pushLimit: undefined } },

@@ -21,8 +21,7 @@ import { CASE, inDays, send, tellWhenDue } from './dispute-news.ts'
  */
 
 describe('the alerts of a dispute', () => {
-  it('says what was refunded before, which answers it', async ({ deps, client }) => {
-    const paid = await creditedPayment(deps, client)
+  it('says what was refunded before, which answers it', async ({ deps, credited: paid }) => {
     await bookRefund(deps, paid.payment, 40_000, 'refund-1')
     deps.published.length = 0
 
@@ -36,8 +35,7 @@ describe('the alerts of a dispute', () => {
     ['before', ['row', 'dispute']],
   ] as const)(
     'whose chargeback comes %s it names the row, as the list does',
-    async ([, order], { deps, client }) => {
-      const paid = await creditedPayment(deps, client)
+    async ([, order], { deps, credited: paid }) => {
       const row = aChargeback(deps, 100_000)
       const steps = {
         dispute: () => send(deps, { reference_id: paid.reference }),
@@ -63,9 +61,8 @@ describe('the alerts of a dispute', () => {
 
   it('whose callback was lost is told by its chargeback, with a day until which it can be answered', async ({
     deps,
-    client,
+    credited: paid,
   }) => {
-    const paid = await creditedPayment(deps, client)
     const row = aChargeback(deps, 100_000, 25_000)
     const answerBy = addMs(row.createdAt ?? row.at, 7 * DAY_MS)
 
@@ -102,8 +99,7 @@ describe('the alerts of a dispute', () => {
     ['a further refund', (deps) => aRefund(deps, 1, 'refund-2'), 'refund#money_went_back'],
   ])(
     'of money that was refunded too: %s changes nothing for the merchant, and says where the money went',
-    async ([, rowOf, told], { deps, client }) => {
-      const paid = await creditedPayment(deps, client)
+    async ([, rowOf, told], { deps, credited: paid }) => {
       await bookRefund(deps, paid.payment, 100_000, 'refund-1')
       await movePayment(deps, await paymentOf(deps, paid), aChargeback(deps, 100_000))
       deps.published.length = 0
@@ -120,8 +116,7 @@ describe('the alerts of a dispute', () => {
     },
   )
 
-  it('says at its reminder what was refunded since', async ({ deps, client }) => {
-    const paid = await creditedPayment(deps, client)
+  it('says at its reminder what was refunded since', async ({ deps, credited: paid }) => {
     await send(deps, { reference_id: paid.reference })
     await bookRefund(deps, paid.payment, 40_000, 'refund-1')
 
@@ -133,9 +128,8 @@ describe('the alerts of a dispute', () => {
 
   it('is told again at half its time and a day before its end, and lapses after ninety days', async ({
     deps,
-    client,
+    credited: paid,
   }) => {
-    const paid = await creditedPayment(deps, client)
     const start = deps.now()
     const answerBy = inDays(deps, 7)
     await send(deps, { reference_id: paid.reference, due_date: answerBy })
@@ -162,8 +156,7 @@ describe('the alerts of a dispute', () => {
     ['under review already', ['dispute.under_review']],
   ] as const)(
     'whose alert was lost with its worker is told by due work: %s',
-    async ([, next], { deps, client }) => {
-      const paid = await creditedPayment(deps, client)
+    async ([, next], { deps, credited: paid }) => {
       const dead = {
         ...deps,
         alerts: { publish: () => Promise.reject(new Error('the topic is down')) },
@@ -242,7 +235,7 @@ it('one that is open again while its end is told keeps its reminders', async ({
   expect(await dueAtOf(deps, 'alert', 'mi-1')).toBe(addMs(deps.now(), 3.5 * DAY_MS))
 })
 
-function addedDay(deps: TestDeps): string {
+function addedDay(deps: TestDeps) {
   deps.clock.advance(86_400)
   return deps.now()
 }

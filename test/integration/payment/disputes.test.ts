@@ -69,9 +69,7 @@ describe('a dispute of a paid payment', () => {
     ['an id that no payment has', { reference_id: '1b4e28ba-2fa1-81d2-883f-0016d3cca427-1' }],
   ] as const)(
     'with %s and the capture is found by asking the provider',
-    async ([, named], { deps, client }) => {
-      const paid = await creditedPayment(deps, client)
-
+    async ([, named], { deps, credited: paid }) => {
       await send(deps, { ...named, payment_id: paid.providerPaymentId })
 
       const { paymentId } = paid.payment
@@ -82,9 +80,8 @@ describe('a dispute of a paid payment', () => {
 
   it('that names only the capture is sent again while the provider is silent', async ({
     deps,
-    client,
+    credited: paid,
   }) => {
-    const paid = await creditedPayment(deps, client)
     deps.provider.silence('getPayment')
 
     expect(await send(deps, { payment_id: paid.providerPaymentId })).toBe('ask_again')
@@ -98,9 +95,7 @@ describe('later news of a dispute', () => {
     ['an answer, then a win', ['action_required', 'under_review', 'won'], 'won', 2],
     ['a loss', ['action_required', 'lost'], 'lost', 2],
     ['a win before its beginning', ['won', 'action_required', 'under_review'], 'won', 1],
-  ] as const)('%s', async ([, states, last, alerts], { deps, client }) => {
-    const paid = await creditedPayment(deps, client)
-
+  ] as const)('%s', async ([, states, last, alerts], { deps, credited: paid }) => {
     for (const state of states)
       await send(deps, { reference_id: paid.reference }, `dispute.${state}`)
 
@@ -113,9 +108,8 @@ describe('later news of a dispute', () => {
 
   it('is in the order of the provider’s clock, where it says the time', async ({
     deps,
-    client,
+    credited: paid,
   }) => {
-    const paid = await creditedPayment(deps, client)
     const about = { reference_id: paid.reference }
     const [early, late] = [inDays(deps, -2), inDays(deps, -1)]
 
@@ -133,8 +127,7 @@ describe('later news of a dispute', () => {
     ['opens a dispute that is not known yet', ['closed'], 'action_required', 1],
   ] as const)(
     'by an event that no document names %s',
-    async ([, events, state, alerts], { deps, client }) => {
-      const paid = await creditedPayment(deps, client)
+    async ([, events, state, alerts], { deps, credited: paid }) => {
       const updatedAt = { won: inDays(deps, -2), closed: inDays(deps, -1) }
 
       for (const event of events) {
@@ -149,8 +142,7 @@ describe('later news of a dispute', () => {
     },
   )
 
-  it('an operator closes it, and its end is still told', async ({ deps, client }) => {
-    const paid = await creditedPayment(deps, client)
+  it('an operator closes it, and its end is still told', async ({ deps, credited: paid }) => {
     await send(deps, { reference_id: paid.reference })
     await resolveSuspense(deps, {
       suspenseId: CASE,
@@ -183,9 +175,8 @@ describe('later news of a dispute', () => {
 
   it('two callbacks at once are both kept: the later one is refused once and reads again', async ({
     deps,
-    client,
+    credited: paid,
   }) => {
-    const paid = await creditedPayment(deps, client)
     const about = { reference_id: paid.reference }
     await send(deps, about)
     let met = false
@@ -234,8 +225,8 @@ describe('a dispute of no paid payment', () => {
   it('that names the capture of another merchant shows on neither payment', async ({
     deps,
     client,
+    credited: paid,
   }) => {
-    const paid = await creditedPayment(deps, client)
     const other = await creditedPayment(deps, await withoutFloor(deps))
 
     await send(deps, { reference_id: paid.reference, payment_id: other.providerPaymentId })
@@ -248,9 +239,8 @@ describe('a dispute of no paid payment', () => {
 
   it('about other money of a payment is a case that the payment does not show', async ({
     deps,
-    client,
+    credited: paid,
   }) => {
-    const paid = await creditedPayment(deps, client)
     const payment_id = `py-${crypto.randomUUID()}`
 
     await send(deps, { reference_id: paid.reference, payment_id })

@@ -58,7 +58,7 @@ export const paymentTest = clientTest
   .extend('payment', ({ deps, client }) => aPendingPayment(deps, client))
   .extend('scene', ({ deps, client, payment }) => sceneOf(deps, client, payment))
 
-export function withFrozenConflicts(deps: TestDeps, times: number, seconds: number): TestDeps {
+export function withFrozenConflicts(deps: TestDeps, times: number, seconds: number) {
   let conflicts = 0
   return interceptTable(deps, {
     before: ({ name }) => {

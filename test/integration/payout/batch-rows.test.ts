@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
@@ -29,6 +29,9 @@ import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { BANK, payOut, standingOf } from '../../support/settlement-builders.ts'
 import { alter, alterSettlement, erase } from '../../support/tampering.ts'
 import { interceptTable, memoryDeps, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
+
+const it = testWith(() => twoInABatch(), 'deps', 'paid', 'other')
 
 it.each([
   ['', undefined],
@@ -98,8 +101,10 @@ it('a cancelled batch whose row was lost is no difference, and frees its payout'
   expect((await fileOf(deps)).ids).toStrictEqual([settlementId])
 })
 
-it('a cancelled batch that the bank has answered to still lists all its payouts', async () => {
-  const { deps, paid } = await twoInABatch()
+it('a cancelled batch that the bank has answered to still lists all its payouts', async ({
+  deps,
+  paid,
+}) => {
   await cancelFile(deps, 1)
   await answerLine(deps, paid, { outcome: 'paid', bank_reference: 'BCA17' })
   await alter(deps, batchKey(1), { settlement_ids: [paid.settlementId] })
@@ -118,8 +123,11 @@ describe.each(BROKEN)('a batch whose row is %s', (_, breakRow) => {
     body: { message: expect.stringContaining('batch 1 cannot be cancelled') },
   }
 
-  it('is not cancelled when a payout of it is paid after its row broke', async () => {
-    const { deps, paid, other } = await twoInABatch()
+  it('is not cancelled when a payout of it is paid after its row broke', async ({
+    deps,
+    paid,
+    other,
+  }) => {
     await breakRow(deps)
     await payOut(deps, paid)
 
@@ -130,8 +138,11 @@ describe.each(BROKEN)('a batch whose row is %s', (_, breakRow) => {
     })
   })
 
-  it('is not cancelled when a payout of it is paid at the same time', async () => {
-    const { deps, paid, other } = await twoInABatch()
+  it('is not cancelled when a payout of it is paid at the same time', async ({
+    deps,
+    paid,
+    other,
+  }) => {
     await breakRow(deps)
     const racing = beforeBatchChanges(deps, () => payOut(deps, paid))
 
@@ -141,8 +152,11 @@ describe.each(BROKEN)('a batch whose row is %s', (_, breakRow) => {
     expect((await fileOf(deps)).ids).not.toContain(other.settlementId)
   })
 
-  it('gets it again if it was cancelled and used, and holds its payouts', async () => {
-    const { deps, paid, other } = await twoInABatch()
+  it('gets it again if it was cancelled and used, and holds its payouts', async ({
+    deps,
+    paid,
+    other,
+  }) => {
     await cancelFile(deps, 1)
     await answerLine(deps, paid, { outcome: 'paid', bank_reference: 'BCA17' })
     await breakRow(deps)
@@ -269,8 +283,10 @@ it('a hold that is set after a claim keeps the payout out, and the next batch ta
   expect(await fileOf(deps)).toMatchObject({ batch: { number: 2 }, ids: [settlementId] })
 })
 
-it('a ready batch is a difference when its settlements make other lines than its file had', async () => {
-  const { deps, paid } = await twoInABatch()
+it('a ready batch is a difference when its settlements make other lines than its file had', async ({
+  deps,
+  paid,
+}) => {
   await alterSettlement(deps, paid, { net_minor: 95_901, gross_minor: 95_901 })
 
   expect(await auditBatches(deps)).toMatchObject([

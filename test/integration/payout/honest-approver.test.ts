@@ -92,7 +92,7 @@ it('nothing is transferred beyond what the merchant is owed, with one honest app
   expect([transfers > HISTORIES / 3, refusals > 3 * HISTORIES]).toStrictEqual([true, true])
 })
 
-async function aWorld(seed: number): Promise<World> {
+async function aWorld(seed: number) {
   const { deps, client } = await aLoneClient()
   const truth: Truth = {
     owedMinor: 0,

@@ -2,7 +2,7 @@
  * Goal: the file of a batch that a bank has is given to no bank again, and an answer that
  * contradicts the books is told at once (design section 15).
  */
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { batchSubject } from '../../../shared/settlement/batch/batch.ts'
@@ -19,6 +19,7 @@ import {
 } from '../../support/batch-builders.ts'
 import { BY_OPERATOR, fail, payOut, recredit } from '../../support/settlement-builders.ts'
 import { beforeCommit, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
 
 const OUTCOMES = [
   ['paid', 'is paid by the file of batch 1, but'],
@@ -29,6 +30,8 @@ const WRITTEN = { body: { refused: 0 } }
 function answerPaid(deps: TestDeps, settlement: Settlement, fields: object = {}) {
   return answerLine(deps, settlement, { outcome: 'paid', bank_reference: 'BCA17', ...fields })
 }
+
+const it = testWith(() => twoInABatch(), 'deps', 'paid', 'other')
 
 // Public report: eliza #11022.
 it('a batch with a failed and re-credited payout gives no file again: it would pay twice', async () => {
@@ -63,8 +66,10 @@ it.each([
   },
 )
 
-it('a batch gives its file again after a line that names its payout by mistake', async () => {
-  const { deps, paid } = await twoInABatch()
+it('a batch gives its file again after a line that names its payout by mistake', async ({
+  deps,
+  paid,
+}) => {
   expect(await answerLine(deps, paid, MISTAKEN)).toMatchObject({ body: { refused: 1 } })
 
   expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 200 })
@@ -120,8 +125,11 @@ describe('a cancelled batch of which the bank has answered a line', () => {
     expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [] })
   })
 
-  it('is told when a later batch has the payout, and the later batch frees nothing', async () => {
-    const { deps, paid, other } = await twoInABatch()
+  it('is told when a later batch has the payout, and the later batch frees nothing', async ({
+    deps,
+    paid,
+    other,
+  }) => {
     await cancelFile(deps, 1)
     await fileOf(deps)
 
@@ -135,8 +143,11 @@ describe('a cancelled batch of which the bank has answered a line', () => {
     expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(paid), leftOut(other)] })
   })
 
-  it('keeps the file of a later batch with its payouts from being given again', async () => {
-    const { deps, paid, other } = await twoInABatch()
+  it('keeps the file of a later batch with its payouts from being given again', async ({
+    deps,
+    paid,
+    other,
+  }) => {
     await cancelFile(deps, 1)
     expect((await fileOf(deps)).ids).toHaveLength(2)
     expect(await askForFile(deps, { batch: 2 })).toMatchObject({ status: 200 })
@@ -152,8 +163,7 @@ describe('a cancelled batch of which the bank has answered a line', () => {
     expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(paid), leftOut(other)] })
   })
 
-  it('is not told by an answer that names a batch without the payout', async () => {
-    const { deps, other } = await twoInABatch()
+  it('is not told by an answer that names a batch without the payout', async ({ deps, other }) => {
     await cancelFile(deps, 1)
     const late = await aWaitingSettlement(deps)
 
@@ -163,8 +173,7 @@ describe('a cancelled batch of which the bank has answered a line', () => {
     expect((await fileOf(deps)).ids).toContain(other.settlementId)
   })
 
-  it('is not told by a transfer that an operator made by hand', async () => {
-    const { deps, paid, other } = await twoInABatch()
+  it('is not told by a transfer that an operator made by hand', async ({ deps, paid, other }) => {
     await cancelFile(deps, 1)
 
     await payOut(deps, paid)
@@ -190,8 +199,7 @@ function afterFirstRead(deps: TestDeps, { pk }: Key, other: () => Promise<unknow
 }
 
 describe('the bank’s answer and a cancellation at the same time', () => {
-  it('cancel nothing when the payout is written first', async () => {
-    const { deps, paid, other } = await twoInABatch()
+  it('cancel nothing when the payout is written first', async ({ deps, paid, other }) => {
     const racing = beforeBatchChanges(deps, () => answerPaid(deps, paid))
 
     expect(await cancelFile(racing, 1)).toMatchObject({ status: 409 })
@@ -202,8 +210,10 @@ describe('the bank’s answer and a cancellation at the same time', () => {
     })
   })
 
-  it('are no broken chain when the answer comes between head and records', async () => {
-    const { deps, paid } = await twoInABatch()
+  it('are no broken chain when the answer comes between head and records', async ({
+    deps,
+    paid,
+  }) => {
     const racing = afterFirstRead(deps, auditHeadKey(batchSubject(1)), () => answerPaid(deps, paid))
 
     expect(await cancelFile(racing, 1)).toMatchObject({
@@ -235,8 +245,11 @@ it.each([
   expect(await askForFile(racing, { batch: 1 })).toMatchObject({ status })
 })
 
-it('a batch that is found used while the next file is made keeps its payouts out of that file', async () => {
-  const { deps, paid, other } = await twoInABatch()
+it('a batch that is found used while the next file is made keeps its payouts out of that file', async ({
+  deps,
+  paid,
+  other,
+}) => {
   await cancelFile(deps, 1)
   // After the payouts were judged, and before they are claimed.
   const racing = beforeCommit(deps, async () => {

@@ -48,7 +48,7 @@ import { clientTest } from '../settlement/client-test.ts'
 const DAY = '2026-11-20'
 const BEFORE_MIDNIGHT = '2026-11-20T16:59:59.000Z' as Timestamp
 
-function atNight(): TestDeps {
+function atNight() {
   const deps = memoryDeps()
   deps.clock.set(BEFORE_MIDNIGHT)
   return deps

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import type { Client } from '../../../shared/client/client.ts'
 import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
@@ -26,6 +27,12 @@ async function notify(deps: TestDeps, payment: Payment, row: ProviderTransaction
     { transaction: row, payment: await paymentOf(deps, { payment }) },
     ASK,
   )
+}
+
+/** The row has the estimated fee. */
+async function payAfterRow(deps: TestDeps, client: Client, payment: Payment) {
+  await notify(deps, payment, aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }))
+  await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), -DAY_MS) })
 }
 
 describe('the row of a payment whose fee was assumed (design section 12)', () => {
@@ -76,12 +83,7 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
   assumed(
     'proves nothing for a later settlement, and changes none of that settlement’s sums',
     async ({ deps, client, payment }) => {
-      await notify(
-        deps,
-        payment,
-        aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }),
-      )
-      await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), -DAY_MS) })
+      await payAfterRow(deps, client, payment)
       deps.clock.advance(60)
 
       const sums = { netMinor: 95_900, paymentCount: 1, entryCount: 2, unprovenMinor: 0 }
@@ -97,12 +99,7 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
       const payment = await anOpenPayment(deps, client)
       deps.clock.pass(7 * DAY_MS)
       expect(await sweep(deps, client)).toBeUndefined()
-      await notify(
-        deps,
-        payment,
-        aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }),
-      )
-      await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), -DAY_MS) })
+      await payAfterRow(deps, client, payment)
       deps.clock.advance(600)
 
       expect(await sweep(deps, client)).toMatchObject({

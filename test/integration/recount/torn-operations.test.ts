@@ -58,7 +58,7 @@ import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import type { Flow } from './torn-flows.ts'
-import { recordTransactions, recount, tornStates } from './torn-world.ts'
+import { recordTransactions, recount, tornOneByOne, tornStates } from './torn-world.ts'
 
 const OPERATOR = 'ana'
 
@@ -262,10 +262,7 @@ describe.each(Object.entries(FLOWS))(
     const eventTypes = ['*', ...SETTLEMENT_EVENT_TYPES]
     await storedEndpoint(deps, { clientId: client.clientId, eventTypes })
     deps.clock.advance(60)
-    const transactions = await recordTransactions(deps, await flow(deps, client))
-    const states = transactions.flatMap((transaction, at) =>
-      tornStates([transaction]).map((state) => ({ ...state, title: `${at + 1}: ${state.title}` })),
-    )
+    const { states } = await tornOneByOne(deps, await flow(deps, client))
 
     it.each(sampleOf(states, 60))('$title', async ({ title, world }) => {
       const torn = world()

@@ -173,13 +173,18 @@ export async function clientWithEndpoints(endpoints: number) {
   return { deps, client }
 }
 
-export async function tearFlow(flow: Flow) {
-  const { deps, client } = await clientWithEndpoints(2)
-  deps.clock.advance(60)
-  const transactions = await recordTransactions(deps, await flow(deps, client))
+export async function tornOneByOne(...flow: Parameters<typeof recordTransactions>) {
+  const transactions = await recordTransactions(...flow)
   const states = transactions.flatMap((transaction, at) =>
     tornStates([transaction]).map((state) => ({ ...state, title: `${at + 1}: ${state.title}` })),
   )
+  return { transactions, states }
+}
+
+export async function tearFlow(flow: Flow) {
+  const { deps, client } = await clientWithEndpoints(2)
+  deps.clock.advance(60)
+  const { transactions, states } = await tornOneByOne(deps, await flow(deps, client))
   const lastTransaction = transactions.at(-1)
   if (lastTransaction === undefined) throw new Error('the flow made no transaction')
   return {

@@ -1,5 +1,5 @@
 /** Goal: money becomes a client's again only with the sums of its settlement's own entries. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { handler as acceptAction } from '../../../functions/admin/accept-difference.ts'
 import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
 import { handler as recreditAction } from '../../../functions/admin/recredit-settlement.ts'
@@ -32,6 +32,7 @@ import {
 } from '../../support/settlement-builders.ts'
 import { alter, alterSettlement, putRaw, rawItem } from '../../support/tampering.ts'
 import { type MemoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
 import { moveWindow } from '../payout/moved-window.ts'
 import { recount } from '../recount/torn-world.ts'
 
@@ -67,6 +68,8 @@ function entryOf(deps: MemoryDeps, { clientId }: Client) {
   return entry
 }
 
+const it = testWith(() => aSettledClient(), 'deps', 'client', 'settlement')
+
 describe('a re-credit', () => {
   it.each(RAISED_FIELDS)('is refused for a settlement whose %s were raised', async (_, raised) => {
     const { deps, settlement } = await aSettledClient()
@@ -92,8 +95,11 @@ describe('a re-credit', () => {
     })
   })
 
-  it('is refused, and no failure, if an entry cannot be read, and names the audit', async () => {
-    const { deps, client, settlement } = await aSettledClient()
+  it('is refused, and no failure, if an entry cannot be read, and names the audit', async ({
+    deps,
+    client,
+    settlement,
+  }) => {
     await fail(deps, settlement)
     await putRaw(deps, { ...entryOf(deps, client), type: 'x' })
 
@@ -103,8 +109,11 @@ describe('a re-credit', () => {
     })
   })
 
-  it('is made after finance has accepted an entry that nothing explains', async () => {
-    const { deps, client, settlement } = await aSettledClient()
+  it('is made after finance has accepted an entry that nothing explains', async ({
+    deps,
+    client,
+    settlement,
+  }) => {
     await fail(deps, settlement)
     const entry = entryOf(deps, client)
     const id = crypto.randomUUID()
@@ -132,8 +141,7 @@ describe('a re-credit', () => {
     expect(await recredit(deps, failed)).toMatchObject(IS_RECREDITED)
   })
 
-  it('is refused if the accepted sums were changed again', async () => {
-    const { deps, client, settlement } = await aSettledClient()
+  it('is refused if the accepted sums were changed again', async ({ deps, client, settlement }) => {
     await fail(deps, settlement)
     await alterSettlement(deps, settlement, { digest: 'x' })
     await acceptEach(deps, client)
@@ -155,8 +163,11 @@ describe('a transfer that came back', () => {
     },
   )
 
-  it('is booked after finance has accepted the wrong sums of its settlement', async () => {
-    const { deps, client, settlement } = await aSettledClient()
+  it('is booked after finance has accepted the wrong sums of its settlement', async ({
+    deps,
+    client,
+    settlement,
+  }) => {
     await payOut(deps, settlement)
     await alterSettlement(deps, settlement, { digest: 'x' })
     await acceptEach(deps, client)
@@ -179,8 +190,11 @@ it.each([recreditAction, returnAction])(
   },
 )
 
-it('the payout of the next settlement is refused if the sums of a re-credit were raised', async () => {
-  const { deps, client, settlement } = await aSettledClient()
+it('the payout of the next settlement is refused if the sums of a re-credit were raised', async ({
+  deps,
+  client,
+  settlement,
+}) => {
   await auditedNow(deps, settlement)
   await fail(deps, settlement)
   await recredit(deps, settlement)
@@ -197,8 +211,11 @@ it('the payout of the next settlement is refused if the sums of a re-credit were
 
 /** Goal: a settlement's row that cannot be read hides no other settlement, and is named. */
 
-it('every list and alert shows the others, and the timeline of its payment and each entry name it', async () => {
-  const { deps, client, settlement } = await aSettledClient()
+it('every list and alert shows the others, and the timeline of its payment and each entry name it', async ({
+  deps,
+  client,
+  settlement,
+}) => {
   const { settlement: ofOther } = await aSettledClient(deps)
   const payment = await aSucceededPayment(deps, client)
   const { settlementId: settlement_id } = await sweptADayLater(deps, client)
@@ -243,8 +260,11 @@ it('every list and alert shows the others, and the timeline of its payment and e
   expect(entries.body).toMatchObject({ data: [{ settlement_id: id }, { settlement_id }] })
 })
 
-it('a settlement with an altered id or a forged key stops no list, alert or payout', async () => {
-  const { deps, client, settlement } = await aSettledClient()
+it('a settlement with an altered id or a forged key stops no list, alert or payout', async ({
+  deps,
+  client,
+  settlement,
+}) => {
   const { settlementId } = settlement
   await alterSettlement(deps, { settlementId }, { id: 'x' })
   await putRaw(deps, { ...(await rawItem(deps, settlementKey(settlementId))), pk: 'SETTLEMENT#x' })

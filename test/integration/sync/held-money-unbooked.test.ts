@@ -51,7 +51,7 @@ it('what the provider gave back of it is a loss, not paid by our bank, and its v
   expect(await held.books()).toStrictEqual(lost)
 })
 
-it.for(['success', 'failed'] as const)(
+it.for(['success', 'failed'])(
   'a row that is in rupiah after the resolution is the house’s, and its void books it back: %s before',
   async (status, { deps, held }) => {
     await held.change({ status })

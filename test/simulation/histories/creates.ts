@@ -18,7 +18,7 @@ const CHANNELS = [
   { method: 'ewallet', channel_code: 'DANA' },
   { method: 'ewallet', channel_code: 'SHOPEEPAY' },
   { method: 'qris' },
-] as const
+]
 
 export async function sendCreate(
   play: Play,

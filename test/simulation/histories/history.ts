@@ -41,11 +41,11 @@ const USUAL_OPERATIONS = 36
 const LONG_OPERATIONS = 180
 const LONG_EVERY = 25
 
-export function operationsOf(seed: number): number {
+export function operationsOf(seed: number) {
   return seed % LONG_EVERY === 0 ? LONG_OPERATIONS : USUAL_OPERATIONS
 }
 
-export async function startPlay(options: WorldOptions): Promise<Play> {
+export async function startPlay(options: WorldOptions) {
   const world = createWorld(options)
   connectSources(world)
   connectCallbacks(world)

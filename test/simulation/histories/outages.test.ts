@@ -32,7 +32,7 @@ describe('an outage of the queues', () => {
       { queuesDown: Number.MIN_VALUE },
       HOUR_MS,
     ],
-  ] as const)(
+  ])(
     '%s delays events by at most %s minutes after its end',
     async (_, minutes, faults, lastsMs) => {
       const play = await startPlay({ seed: 5 })

@@ -137,7 +137,7 @@ function paymentActions(play: Play, id: string): readonly (() => unknown)[] {
   ]
 }
 
-function deliveryActions(play: Play, id: string): readonly (() => unknown)[] {
+function deliveryActions(play: Play, id: string) {
   const { world } = play
   const row = deliveryRow(world, id)
   const tenant = tenantOf(play, row?.['client_id'])
@@ -154,7 +154,7 @@ function deliveryActions(play: Play, id: string): readonly (() => unknown)[] {
   ]
 }
 
-function ledgerActions(play: Play, owner: string): readonly (() => unknown)[] {
+function ledgerActions(play: Play, owner: string) {
   const { world } = play
   const [clientId] = owner.split('#')
   return [
@@ -165,7 +165,7 @@ function ledgerActions(play: Play, owner: string): readonly (() => unknown)[] {
   ]
 }
 
-function actionsOnSettlement(play: Play, id: string): readonly (() => unknown)[] {
+function actionsOnSettlement(play: Play, id: string) {
   const { world } = play
   const row = world.table.item({ pk: `SETTLEMENT#${id}`, sk: 'SETTLEMENT' })
   const acts = row === undefined ? [] : settlementActions(play, text(row, 'client_id'), row)

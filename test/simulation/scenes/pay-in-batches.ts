@@ -36,12 +36,12 @@ async function fileOf(world: World, asked: object) {
   return reply?.status === 200 ? reply.body : undefined
 }
 
-function listIn(body: RawItem | undefined, name: string): readonly RawItem[] {
+function listIn(body: RawItem | undefined, name: string) {
   const list = body?.[name]
   return Array.isArray(list) ? list : []
 }
 
-function rowsIn(body: RawItem | undefined): readonly Row[] {
+function rowsIn(body: RawItem | undefined) {
   const rows: unknown = Object(body?.['file'])['rows']
   return Array.isArray(rows) ? rows.slice(1) : []
 }

@@ -47,7 +47,7 @@ function forgedPut(prng: Prng, kind: Partition, rows: readonly StoredItem[], row
 }
 
 /** The row as if it belonged to the client of the other one. */
-function exchanged(row: StoredItem, other: StoredItem): StoredItem {
+function exchanged(row: StoredItem, other: StoredItem) {
   const owner = ['owner', 'client_id'].filter((name) => other[name] !== undefined)
   return { ...row, ...Object.fromEntries(owner.map((name) => [name, other[name]])) }
 }

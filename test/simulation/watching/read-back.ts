@@ -106,7 +106,7 @@ const LISTS = {
   payment: 'api-list-payments',
   settlement: 'api-list-settlements',
   delivery: 'api-list-webhook-deliveries',
-} as const satisfies Record<Kind, string>
+} satisfies Record<Kind, string>
 
 type Filter = Readonly<Record<string, string>>
 

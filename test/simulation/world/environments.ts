@@ -32,7 +32,7 @@ const FUNCTIONS = new Map(
   (await loadHandlers(MANIFEST)).map((loaded) => [loaded.spec.name, loaded]),
 )
 
-export function functionOf(name: string): HostedHandler {
+export function functionOf(name: string) {
   const loaded = FUNCTIONS.get(name)
   if (!loaded) throw new Error(`no function ${name} in the manifest`)
   return loaded

@@ -75,7 +75,7 @@ export function simDeps(world: World, process: () => Process, monotonicMs = worl
   })
 }
 
-function simLog(world: World, process: () => Process): Deps['log'] {
+function simLog(world: World, process: () => Process) {
   const line =
     (level: string) =>
     (code: string, fields: object = {}, cause?: unknown) => {

@@ -116,7 +116,7 @@ function meetsThrottledIndex(world: World, steps: readonly Step[]) {
   return [...new Set(indexes.map(([name]) => name))].some((index) => isThrottled(world, index))
 }
 
-function touchedBy(step: Step): ReadonlySet<string> {
+function touchedBy(step: Step) {
   if (step.kind === 'put') return new Set(Object.keys(step.item))
   if (step.kind !== 'update') return new Set()
   const { set = {}, setIfAbsent = {}, remove = [] } = step.changes

@@ -54,7 +54,7 @@ export async function addTenant(
   number: number,
   endpoints: number,
   named = NAMED_EVENTS,
-): Promise<Tenant> {
+) {
   // The second tenant's own retries sometimes reach its limit. The third tenant is for floods.
   const rateLimit = [undefined, 3, 4][number]
   const client = okBody(

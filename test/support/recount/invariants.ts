@@ -184,7 +184,7 @@ function moneyProblems({ payments, suspense }: Books, { captured, reversedIds }:
   const credited = new Map(
     payments.flatMap((item) => {
       const capture = captureOf(item)
-      return capture === undefined ? [] : [[capture, item] as const]
+      return capture === undefined ? [] : [[capture, item]]
     }),
   )
   const held = new Set(

@@ -87,7 +87,7 @@ function windowProblems({ window, shards, payments, entries, settlements }: OwnB
   const unswept = entries.filter(
     (entry) => text(entry, 'eligible_at') >= text(window, 'settled_until'),
   )
-  const taken = ['available_minor', 'in_settlement_minor', 'paid_out_minor'] as const
+  const taken = ['available_minor', 'in_settlement_minor', 'paid_out_minor']
   const credited = sum(shards, 'credited_minor')
   const pending = credited - taken.reduce((total, name) => total + amount(window, name), 0)
   const writtenOff = entries.filter(({ type }) => type === 'written_off')

@@ -56,7 +56,7 @@ type StoredItem = Item & keys.Key
 type Remake = (item: StoredItem) => Row
 
 /** Undefined for a kind that no audit reads. Throws for an unreadable row. */
-export function remadeRow(item: StoredItem): Row | undefined {
+export function remadeRow(item: StoredItem) {
   return KINDS[kindOf(item)]?.(item)
 }
 
@@ -149,7 +149,7 @@ function kind<Thing extends object>(
   }
 }
 
-function ownKey(_: object, { pk, sk }: keys.Key): keys.Key {
+function ownKey(_: object, { pk, sk }: keys.Key) {
   return { pk, sk }
 }
 

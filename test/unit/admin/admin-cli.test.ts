@@ -4,7 +4,7 @@ import { cut, json, type Script } from '../../support/scripted-server.ts'
 
 const CLIENT = json(200, { status: 200, body: { client_id: 'c1', name: 'Warung' } })
 
-function containing(text: string): unknown {
+function containing(text: string) {
   return expect.stringContaining(text)
 }
 

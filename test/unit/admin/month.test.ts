@@ -21,7 +21,7 @@ const CLIENT = { clientId: 'c1', openingMinor: 10, closingMinor: 15, isBalanced:
 
 const BOOKS = { figures: ALL, sums: ALL, isBalanced: true, clients: [CLIENT] }
 
-function aMonth(fields: Partial<Month> = {}): Month {
+function aMonth(fields: Partial<Month> = {}) {
   return {
     from: '2026-11-01',
     to: '2026-11-30',

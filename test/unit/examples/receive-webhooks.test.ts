@@ -223,7 +223,7 @@ it('the gateway’s headers verify with Standard Webhooks, beside those of the s
     eventName: 'payment.succeeded',
     eventId: v.parse(EventIdSchema, EVENT_ID),
     deliveryId,
-  } as const
+  }
   const headersAt = (sentAtMs: number) =>
     webhookHeaders(event, { body, signingSecret: SECRET, sentAtMs })
   const key = Buffer.from(SECRET.slice('whsec_'.length), 'base64')

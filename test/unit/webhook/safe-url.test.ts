@@ -29,7 +29,7 @@ function words(line: string) {
   return line.split(' ')
 }
 
-const VERDICTS: Readonly<Record<string, readonly string[]>> = {
+const VERDICTS = {
   allowed: [
     'https://merchant.example https://merchant.example/hooks?shop=1#part ' +
       'https://merchant.example:8443/hooks',
@@ -62,7 +62,7 @@ const VERDICTS: Readonly<Record<string, readonly string[]>> = {
 describe('inspectUrl', () => {
   it.each([
     ...Object.entries(VERDICTS).flatMap(([verdict, lines]) =>
-      lines.flatMap(words).map((url) => [url, verdict] as const),
+      lines.flatMap(words).map((url) => [url, verdict]),
     ),
     ...[
       '',
@@ -71,7 +71,7 @@ describe('inspectUrl', () => {
       String.raw`https://\a.example`,
       'https://a.example\n',
       'https://a\u200B.example',
-    ].map((url) => [url, 'must be a full URL'] as const),
+    ].map((url) => [url, 'must be a full URL']),
   ])('says of %j: %s', (url, verdict) => {
     expect(reasonOf(url)).toBe(verdict)
   })
