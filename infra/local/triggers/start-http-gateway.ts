@@ -114,7 +114,7 @@ function toReply(result: unknown, nowMs: number): LocalReply {
   return {
     status,
     headers: Object.fromEntries(
-      Object.entries({ date, ...headers }).map(([name, value]) => [name, String(value)]),
+      Object.entries<unknown>({ date, ...headers }).map(([name, value]) => [name, String(value)]),
     ),
     body: isBase64Encoded ? Buffer.from(body, 'base64') : body.replace(/}$/, '}\n'),
   }

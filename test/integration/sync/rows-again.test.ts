@@ -96,7 +96,7 @@ it('our bank refunds no payment whose void refund stands', async ({ deps, credit
   await expect(refundByBank(deps, credited)).rejects.toMatchObject(STANDS_AGAIN)
 })
 
-it.for(['success', 'unknown', 'of no known type', 'unreadable', 'on a further page'])(
+it.for(['success', 'unknown', 'of no known type', 'unreadable', 'on a further page'] as const)(
   'our bank refunds no payment whose refund names it by its reference alone: %s',
   async (form, { deps, rows, credited, sync }) => {
     await sync(rowNow(deps, credited))
