@@ -39,7 +39,7 @@ export async function runAnswer(
     if (call.json) io.out(JSON.stringify({ lines: results, passed_over: passedOver }, null, 2))
   }
   for (const { line, id, reason } of refused)
-    report({ line, settlement_id: id || '-', result: 'refused', reason })
+    report({ line, settlement_id: id, result: 'refused', reason })
   if (lines.length + refused.length === 0) io.err(printableLine(`${file} has no line of a payout`))
   for (const chunk of chunks(lines, LINES_A_CALL)) {
     const payload = { ...call.payload, lines: chunk }
@@ -66,7 +66,7 @@ export async function runAnswer(
 }
 
 function textOfResult({ line, settlement_id: id, result, reason }: AnsweredLine, stage: string) {
-  return `line ${line}  ${id}  ${result}${reason ? `: ${withCommands(reason, stage)}` : ''}`
+  return `line ${line}  ${id || '-'}  ${result}${reason ? `: ${withCommands(reason, stage)}` : ''}`
 }
 
 function textOf(lines: readonly AnswerLine[]) {
