@@ -7,8 +7,10 @@ import { json, type ReceivedRequest, startScriptedServer } from '../support/scri
 import { tempDirectory } from '../support/temp-directory.ts'
 import { worldIt as it, QRIS, type World } from './gateway-world.ts'
 
-function aServer(status = 200) {
-  return startScriptedServer(json(status, {}))
+async function aServer(status = 200) {
+  const server = await startScriptedServer(json(status, {}))
+  const got = (count: number) => eventually(() => expect(server.requests).toHaveLength(count))
+  return { ...server, got }
 }
 
 type Run = Pick<ListenIo, 'env'> & { readonly directory?: string; readonly input?: string }
@@ -33,15 +35,16 @@ function startListen(
     signal: controller.signal,
     sleep,
   })
-  const stop = () => {
+  const stop = async () => {
     controller.abort()
-    return exitCode
+    expect(await exitCode).toBe(0)
   }
-  return { lines, waits, exitCode, stop }
+  const polls = (more: number) => eventually(() => expect(waits.length).toBeGreaterThan(more))
+  return { lines, waits, exitCode, stop, polls }
 }
 
-function portOf(url: string) {
-  return new URL(url).port
+function envOf(url: string, key = 'k') {
+  return { env: { GATEWAY_API_KEY: key, PORT: new URL(url).port } }
 }
 function forwardTo(url: string) {
   return ['--stage', 'local', '--forward', url]
@@ -59,7 +62,7 @@ async function aMerchant({ urls, merchant, post, pay }: World) {
     await eventually(async () => expect(await payment(id)).toMatchObject({ status: 'succeeded' }))
     return id
   }
-  return { key, get, newPaidPayment, env: { GATEWAY_API_KEY: key, PORT: portOf(urls.api) } }
+  return { key, get, newPaidPayment, ...envOf(urls.api, key) }
 }
 
 describe('npm run listen', () => {
@@ -73,14 +76,14 @@ describe('npm run listen', () => {
 
     const firstRun = startListen([...argv, ...SINCE], run)
     const firstId = await newPaidPayment()
-    await eventually(() => expect(server.requests).toHaveLength(1))
-    expect(await firstRun.stop()).toBe(0)
+    await server.got(1)
+    await firstRun.stop()
     const secondId = await newPaidPayment()
     const secondRun = startListen(argv, run)
-    await eventually(() => expect(server.requests).toHaveLength(2))
+    await server.got(2)
     // The feed shows a young event twice, and the command has asked again by now.
-    await eventually(() => expect(secondRun.waits.length).toBeGreaterThan(3))
-    expect(await secondRun.stop()).toBe(0)
+    await secondRun.polls(3)
+    await secondRun.stop()
 
     const secret = /Signing secret: (whsec_\S+)/.exec(firstRun.lines.join('\n'))?.[1] ?? ''
     const verified = ({ body, headers }: ReceivedRequest) =>
@@ -119,13 +122,21 @@ describe('npm run listen', () => {
     await world.advance(2)
     const server = await aServer()
 
-    const run = startListen(forwardTo(server.url), { env })
-    await eventually(() => expect(run.waits.length).toBeGreaterThan(1))
+    const directory = tempDirectory()
+    const start = () => startListen(forwardTo(server.url), { env, directory })
+    const run = start()
+    await run.polls(1)
     const newId = await newPaidPayment()
 
-    await eventually(() => expect(server.requests.map(({ body }) => body)).toHaveLength(1))
+    await server.got(1)
     expect(server.requests[0]?.body).toContain(newId)
-    expect(await run.stop()).toBe(0)
+    await run.stop()
+    // The feed repeats events then.
+    await world.advance(301)
+    const nextRun = start()
+    await nextRun.polls(1)
+    await nextRun.stop()
+    expect(server.requests).toHaveLength(1)
   })
 
   it('continues after an event that the server refuses', async ({ world }) => {
@@ -138,7 +149,7 @@ describe('npm run listen', () => {
       run.lines.filter((line) => /payment\.succeeded {2}\S+ {2}500 in/.test(line))
     await eventually(() => expect(refusedLines()).toHaveLength(2))
 
-    expect(await run.stop()).toBe(0)
+    await run.stop()
   })
 })
 
@@ -146,9 +157,7 @@ describe('npm run listen, refused', () => {
   const FORWARD = forwardTo('http://localhost:4000/hooks')
 
   it('says what to do when the gateway refuses the key', async ({ world }) => {
-    const run = startListen(FORWARD, {
-      env: { GATEWAY_API_KEY: 'gk_local_unknown', PORT: portOf(world.urls.api) },
-    })
+    const run = startListen(FORWARD, envOf(world.urls.api))
 
     expect(await run.exitCode).toBe(1)
     expect(run.lines.at(-1)).toMatch(
@@ -160,11 +169,26 @@ describe('npm run listen, refused', () => {
     const { url, close } = await aServer()
     await close()
 
-    const run = startListen(FORWARD, { env: { GATEWAY_API_KEY: 'k', PORT: portOf(url) } })
+    const run = startListen(FORWARD, envOf(url))
 
     expect([await run.exitCode, run.waits.length]).toStrictEqual([1, 11])
     const message = `${url} cannot be reached (ECONNREFUSED): npm start starts it, and PORT says where it is`
     expect(run.lines.at(-1)).toBe(message)
+  })
+
+  plainIt('posts what came before the first answer', async () => {
+    const server = await aServer()
+    const event = { event: 'x', event_id: crypto.randomUUID(), data: {} }
+    let timestamp: Date | undefined
+    const gateway = await startScriptedServer((response, request) => {
+      timestamp ??= new Date()
+      const answer = json(200, { data: [{ ...event, timestamp }], next: '', has_more: false })
+      setTimeout(() => answer(response, request), 1_100)
+    })
+
+    const run = startListen(forwardTo(server.url), envOf(gateway.url))
+    await server.got(1)
+    await run.stop()
   })
 
   plainIt('recognises a missing server when each of its addresses refuses', async () => {

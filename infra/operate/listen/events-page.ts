@@ -33,7 +33,7 @@ export async function eventsPage(
   position: { readonly after: string } | { readonly since: string },
   signal: AbortSignal,
 ) {
-  const { status, text, answeredAt } = await requestPage(
+  const { status, text, aheadMs } = await requestPage(
     feed,
     new URLSearchParams({ ...position, limit: PER_PAGE }),
     signal,
@@ -51,7 +51,7 @@ export async function eventsPage(
     })),
     next,
     hasMore,
-    answeredAt,
+    aheadMs,
   }
 }
 
@@ -66,9 +66,9 @@ async function requestPage(
       redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     })
-    // The gateway's clock: the local one jumps.
-    const answeredAt = new Date(answer.headers.get('date') ?? 0).toISOString()
-    return { status: answer.status, text: await answer.text(), answeredAt }
+    // The local gateway's clock jumps.
+    const aheadMs = Date.parse(answer.headers.get('date') ?? '') - Date.now() || 0
+    return { status: answer.status, text: await answer.text(), aheadMs }
   } catch (error) {
     const todo =
       stage === 'local'

@@ -145,12 +145,12 @@ const LONGEST_WAIT_MS = 30_000
 /** The feed may show an event again for some minutes. */
 const MAX_REMEMBERED = 10_000
 
-/** The position in the feed, and the latest events that were posted. */
+/** The position in the feed, and the latest events that were posted or passed over. */
 type Progress = { readonly next: string | undefined; readonly posted: readonly string[] }
 
 type FollowInput = {
   readonly feed: Feed
-  /** By default events are new if they come after the first answer. */
+  /** By default the start of the run, by the gateway's clock. */
   readonly since: string | undefined
   readonly post: (event: FeedEvent) => Promise<void>
   readonly progress: Progress
@@ -169,18 +169,19 @@ async function followEvents(input: FollowInput) {
   const { feed, since, post, progress, keep, sleep, signal } = input
   const posted = new Set(progress.posted)
   let { next } = progress
+  const startMs = Date.now()
   let newSince = since === undefined && next === undefined ? undefined : ''
   const save = () => keep({ next, posted: [...posted].slice(-MAX_REMEMBERED) })
   try {
     for (let poll = 0; poll < MAX_POLLS && !signal.aborted; poll++) {
-      const firstPosition = { since: since ?? new Date().toISOString() }
+      const firstPosition = { since: since ?? new Date(startMs).toISOString() }
       const position = next === undefined ? firstPosition : { after: next }
       const page = await retryUntilReached(input, () => eventsPage(feed, position, signal))
-      newSince ??= page.answeredAt
+      newSince ??= new Date(startMs + page.aheadMs).toISOString()
       for (const event of page.events) {
         if (signal.aborted) return
-        if (posted.has(event.event_id) || event.timestamp < newSince) continue
-        await retryUntilReached(input, () => post(event))
+        if (posted.has(event.event_id)) continue
+        if (event.timestamp >= newSince) await retryUntilReached(input, () => post(event))
         posted.add(event.event_id)
       }
       next = page.next

@@ -23,6 +23,8 @@ import { it } from './overdue-test.ts'
 
 const IN_TRANSIT = { providerMinor: 0, transitMinor: 96_000, costMinor: 0, otherMinor: 0 }
 
+const ASSUMED = [4_000, 95_900, 'assumed']
+
 describe('a payment that is open for seven days (design section 4, "Sweep and settle")', () => {
   it.for([
     ['has a row that is not settled', [NOT_SETTLED], 'fee_assumed', IN_TRANSIT],
@@ -52,7 +54,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
         netMinor: 95_900,
         unprovenMinor: 95_900,
       })
-      expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
+      expect(await feeOf(deps, overdue)).toStrictEqual(ASSUMED)
       expect(await findingAbout(deps, overdue.paymentId, cause)).toMatchObject({ status: 'open' })
       expect(deps.published).toMatchObject([
         { kind: 'suspense.finding', subject: `${overdue.paymentId}#${cause}` },
@@ -92,7 +94,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
 
     expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1, netMinor: 95_900 })
 
-    expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
+    expect(await feeOf(deps, overdue)).toStrictEqual(ASSUMED)
     const fields = { kind: 'payment', id: older.paymentId }
     expect(deps.lines).toContainEqual(expect.objectContaining({ code: 'row.unreadable', fields }))
     await expect(trigger(deps, client)).rejects.toThrow('nothing to settle')
@@ -134,7 +136,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
       }
 
       expect([runs, (await settlementsOf(deps, client)).length]).toStrictEqual([runCount, 1])
-      expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
+      expect(await feeOf(deps, overdue)).toStrictEqual(ASSUMED)
       for (const row of rows) await putRaw(deps, row)
     },
   )
@@ -163,7 +165,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
         await sweep(deps, client)
       }
 
-      expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
+      expect(await feeOf(deps, overdue)).toStrictEqual(ASSUMED)
       expect(deps.sent).toStrictEqual([])
     },
   )
@@ -184,7 +186,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
 
     expect(await sweep(raced, client)).toMatchObject({ paymentCount: 7 })
     for (const payment of [overdue, last as Payment])
-      expect(await feeOf(deps, payment)).toStrictEqual([4_000, 95_900, 'assumed'])
+      expect(await feeOf(deps, payment)).toStrictEqual(ASSUMED)
   })
 })
 

@@ -26,6 +26,11 @@ function failGetPayment({ provider }: TestDeps) {
   return provider.silence('getPayment', 'server_error')
 }
 
+async function hasEnded(...[deps, paid]: Parameters<typeof paymentOf>) {
+  expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+  expect(await findDueJobs(deps, 10)).toStrictEqual([])
+}
+
 describe('sync: an unbooked row whose payment the provider does not answer', () => {
   it('is checked again with a doubled wait until the provider answers', async ({
     deps,
@@ -46,8 +51,7 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
     }
 
     expect(askedAfterMinutes).toStrictEqual([2, 6, 14, 30, 62, 122, 182])
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
-    expect(await findDueJobs(deps, 10)).toStrictEqual([])
+    await hasEnded(deps, paid)
   })
 
   it('is checked by its key, whatever id its job names', async ({
@@ -64,8 +68,7 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
 
     await syncAfter(3_600)
 
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
-    expect(await findDueJobs(deps, 10)).toStrictEqual([])
+    await hasEnded(deps, paid)
   })
 
   it('is read again with its hour when its job has credited it before its fee is final', async ({
@@ -147,8 +150,7 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
       expect(await finding()).toMatchObject({ status: 'open' })
       // Only the overlap is read again.
       expect(readAgain).toBe(1)
-      expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
-      expect(await findDueJobs(deps, 10)).toStrictEqual([])
+      await hasEnded(deps, paid)
     },
   )
 
