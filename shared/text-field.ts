@@ -79,3 +79,8 @@ export const REFERENCE = v.pipe(
   v.string(),
   v.regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters without spaces'),
 )
+
+/** A word of a POSIX shell. Within single quotes only the single quote is special. */
+export function shellQuoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
+}

@@ -1,5 +1,6 @@
 import type { TableDeps } from '../deps.ts'
 import { ZERO } from '../money.ts'
+import { shellQuoted } from '../text-field.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 import { type WentBack, wentBackOf } from './dispute-movements.ts'
 import { listSuspenseAbout } from './list-suspense.ts'
@@ -94,11 +95,9 @@ function messageOf(item: Suspense, facts: Facts) {
   }
 }
 
-/** Some ids have spaces. A person pastes the command into a shell. */
+/** For a shell: some ids have spaces. */
 function resolveCommand({ suspenseId }: Suspense) {
-  const isPlain = /^[\w.:#-]+$/.test(suspenseId)
-  const id = isPlain ? suspenseId : `'${suspenseId.replaceAll("'", String.raw`'\''`)}'`
-  return `resolve-suspense --suspense_id ${id}`
+  return `resolve-suspense --suspense_id ${shellQuoted(suspenseId)}`
 }
 
 /** The id of a payout whose row became void names its settlement. */

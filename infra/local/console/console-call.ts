@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { shellQuoted } from '../../../shared/text-field.ts'
 import { PROVIDER_HEADERS } from '../provider-simulator/simulator-keys.ts'
 
 const Port = v.picklist(['api', 'lambda', 'provider', 'inbox'])
@@ -52,9 +53,4 @@ export function asCurl(about: About, call: ConsoleCall) {
     ...Object.entries(headers).map(([name, value]) => `-H ${shellQuoted(`${name}: ${value}`)}`),
     ...(body === undefined ? [] : [`-d ${shellQuoted(body)}`]),
   ].join(' \\\n  ')
-}
-
-/** Within single quotes, a shell treats only the single quote as special. */
-function shellQuoted(text: string) {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
