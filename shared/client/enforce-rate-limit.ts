@@ -75,10 +75,10 @@ export async function enforceRateLimit(
   if ((await countAll(deps, bucket, points, most)).kind !== 'refused') return
   // Points that passed before are counted, although this request is refused.
   if (use.uncounted.points > 0) await countDebt(deps, bucket, 0)
-  const { second, points: owed } = use.lastCounter ?? { second: 0, points: 0 }
+  const { second, points: owedPoints } = use.lastCounter ?? { second: 0, points: 0 }
   // Whole seconds until the limit has paid off these points.
-  const ahead = Math.min(second - thisSecond(deps), COUNTER_FRESH_SECONDS)
-  const retryAfterSeconds = Math.max(1, Math.floor(ahead + owed / limit))
+  const secondsAhead = Math.min(second - thisSecond(deps), COUNTER_FRESH_SECONDS)
+  const retryAfterSeconds = Math.max(1, Math.floor(secondsAhead + owedPoints / limit))
   throw new GatewayError('rate_limit', `the limit of ${limit} points a second is used up`, {
     retryAfterSeconds,
   })

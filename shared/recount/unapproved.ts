@@ -17,7 +17,8 @@ export async function unapproved(
   }: { readonly id: string; readonly approvable: Approvable; readonly at: Timestamp },
 ) {
   if (await wasApproved(deps, approvable, at)) return []
-  const why = `its rows show ${approvable.action}, which nobody has approved. ${approvalHint(approvable)}`
+  const hint = approvalHint(approvable)
+  const why = `its rows show ${approvable.action} without an approval. ${hint}`
   return [{ id, why, ends: [] }]
 }
 

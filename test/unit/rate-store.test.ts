@@ -142,7 +142,7 @@ describe('a debt (design section 9)', () => {
   it('refuses in every environment until the limit has paid the debt off, and says when', async () => {
     const { deps, ask, owe } = await aDebtor()
     const other = { ...deps, memory: {} }
-    const behind = { ...deps, memory: {}, now: () => addMs(deps.now(), -10_000) }
+    const lateClock = { ...deps, memory: {}, now: () => addMs(deps.now(), -10_000) }
 
     expect(await ask()).toBe('passed')
     await owe(33)
@@ -151,7 +151,7 @@ describe('a debt (design section 9)', () => {
     // The third request reads the debt.
     for (const [from, seconds] of [
       [other, 3],
-      [behind, 13],
+      [lateClock, 13],
     ] as const)
       expect([await ask(from), await ask(from), await ask(from)]).toStrictEqual([
         'passed',

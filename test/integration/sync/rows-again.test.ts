@@ -27,15 +27,15 @@ const it = heldTest.extend('shown', async ({ deps, rows, credited, hold, sync })
     ...statuses: readonly ('success' | 'reversed' | 'failed')[]
   ) => {
     const row = kinds[kind]
-    // Of these two kinds a payment keeps the time of the void, by the provider's clock. It may be
-    // behind the gateway's clock.
+    // Of these two kinds a payment keeps the time of the void, by the provider's clock, which may
+    // be late.
     const isMovement = kind === 'the own row of a payment' || kind === 'a refund of a payment'
-    const behindMs = isMovement ? 11 * MINUTE_MS : 0
+    const lateMs = isMovement ? 11 * MINUTE_MS : 0
     for (const status of statuses) {
       deps.clock.advance(600)
       const before = rows.filter(({ transactionId }) => transactionId !== row.transactionId)
       deps.published.length = 0
-      const updatedAt = addMs(deps.now(), -behindMs)
+      const updatedAt = addMs(deps.now(), -lateMs)
       rows.splice(0, rows.length, ...before, { ...row, status, updatedAt })
       await sync()
     }
