@@ -8,7 +8,7 @@ type MetricSpec = {
   readonly dimensionSets: readonly (readonly string[])[]
 }
 
-/** One value: a log line has one directive for the metrics that share it. */
+/** A log line has one directive for all metrics that share this value. */
 const OVERALL = [[]] as const
 const COUNT = { unit: 'Count', dimensionSets: OVERALL } as const
 const DURATION = { unit: 'Milliseconds', dimensionSets: OVERALL } as const

@@ -70,7 +70,7 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_493],
+    [['functions/', 'shared/'], 1_494],
     [['infra/'], 1_031],
     [['test/'], 3_299],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {

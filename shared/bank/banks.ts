@@ -1,3 +1,4 @@
+/** A bank that a payout may go to. */
 export type BankFacts = {
   /** How the gateway names the bank. */
   readonly code: string

@@ -7,6 +7,7 @@ import { BookDaySchema, bookDay } from '../journal/day-totals.ts'
 /** Days of Asia/Jakarta, both included. */
 export type BookPeriod = { readonly from: string; readonly to: string }
 
+/** The cursor of a report on all clients. */
 export const WALK_FIELDS = {
   period: v.pipe(
     v.strictObject({ from: BookDaySchema, to: BookDaySchema }),
@@ -15,6 +16,7 @@ export const WALK_FIELDS = {
   position: RegisteredSchema,
 }
 
+/** Input of a report that may need several runs. */
 export const periodFields = {
   from: v.optional(BookDaySchema),
   to: v.optional(BookDaySchema),

@@ -147,6 +147,7 @@ async function firstFigures(
 
 const MAX_DAYS = 100
 
+/** Throws 422 for more than a hundred days, and for future days. */
 function statementPeriod(deps: Pick<Deps, 'now'>, asked: Pick<StatementInput, 'from' | 'to'>) {
   const { from, to } = bookPeriod(deps, asked)
   const days = daysOf({ from, to })

@@ -153,6 +153,7 @@ function toBooksDto({ from, to }: BookPeriod, checked: CheckedBook) {
   }
 }
 
+/** The balance proves nothing, because the provider names no settlement time. */
 async function askForBalance({ provider, now }: BooksDeps) {
   const answer = await provider.getBalance()
   if (answer.kind !== 'found')

@@ -40,13 +40,8 @@ export function requirePayable(clientId: ClientId): Step {
 
 /** Reads a disabled client too. Throws 404, and 409 for an unreadable row. */
 export async function requireClient(deps: TableDeps, clientId: ClientId): Promise<Client> {
-  return requireRow(
-    ClientSchema,
-    await deps.table.get(clientKey(clientId)),
-    'client',
-    clientId,
-    clientId,
-  )
+  const item = await deps.table.get(clientKey(clientId))
+  return requireRow(ClientSchema, item, 'client', clientId, clientId)
 }
 
 /** For people: the index may miss a client, the register does not. */

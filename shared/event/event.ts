@@ -49,10 +49,12 @@ export function reversedEventName(row: Readonly<Record<'transactionId' | 'type',
   return `${REVERSED_EVENT_TYPE}#${row.transactionId}#${row.type}`
 }
 
+/** Each state of a dispute is announced once. */
 export function disputedEventName(caseId: string, state: string): string {
   return `${DISPUTED_EVENT_TYPE}#${caseId}#${state}`
 }
 
+/** Each status of held money is announced once. */
 export function heldEventName(suspenseId: string, status: string): string {
   return `${HELD_EVENT_TYPE}#${suspenseId}#${status}`
 }

@@ -110,6 +110,7 @@ function notErasable(reason: string) {
   return invalid(`${reason}: its customer cannot be erased yet`)
 }
 
+/** Answers the number of events that had the customer. */
 async function eraseFromEvents(deps: EraseDeps, payment: Payment) {
   const { clientId, status } = payment
   if (status === 'pending') throw notErasable('the payment is pending')

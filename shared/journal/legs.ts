@@ -74,6 +74,7 @@ export function takenBackLegs(row: BookedRow, { netMinor, markupMinor }: Figures
   }
 }
 
+/** A refund by transfer from our bank. */
 export function bankRefundLegs(amountMinor: Minor, { netMinor, markupMinor }: Figures): Legs {
   return {
     ...NO_LEGS,

@@ -84,7 +84,7 @@ export function standingFigures({ price, takenBackMinor, isVoid }: PaymentMoney)
   return figuresOf(less(price.grossMinor, takenBackMinor), price.feeMinor, price.markupMinor)
 }
 
-/** Also true for a row whose void was applied: an older reading of the row no longer counts. */
+/** A row whose void was applied has moved too: an older reading of it no longer counts. */
 export function hasMoved(
   movements: readonly Pick<MoneyRow, 'type' | 'transactionId'>[],
   row: Pick<MoneyRow, 'type' | 'transactionId'>,

@@ -244,7 +244,7 @@ function approvalError(approvable: Approvable, problem = '') {
   )
 }
 
-/** Another call used the approval, or its approver wrote a new one, after the read. */
+/** After the read another call used the approval, or its approver replaced it. */
 export function approvalWasChanged() {
   return conflict('the approval was used or replaced at the same time; try again')
 }

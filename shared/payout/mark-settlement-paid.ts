@@ -86,6 +86,7 @@ export async function markSettlementPaid(
   throw conflict('the audit or the batch of the settlement has just changed; try again')
 }
 
+/** Whether this transfer has paid the settlement. */
 export function isPaidBy({ bankReference }: Settlement, transfer: Transfer) {
   return bankReference === paidReference(transfer)
 }

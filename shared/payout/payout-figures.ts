@@ -40,6 +40,7 @@ export async function payoutFigures(
   }
 }
 
+/** The account, if a payout to it needs an approval: it was neither paid nor registered first. */
 async function newBankOf(deps: TableDeps, { clientId, bank }: Settlement) {
   if (!bank?.isChange) return undefined
   const account = accountOf(bank)

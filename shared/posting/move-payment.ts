@@ -218,6 +218,7 @@ export function paymentAfterRow(
   }
 }
 
+/** The part that the house had written off, which it takes back. */
 export function clawedMinorOf(
   { writtenOffMinor }: Pick<Window, 'writtenOffMinor'>,
   netMinor: Minor,

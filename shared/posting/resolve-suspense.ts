@@ -48,8 +48,10 @@ export async function resolveSuspense(
     ? await deps.table.get(suspenseKey(suspenseId))
     : undefined
   const owner = stored?.['clientId'] ?? null
-  const row = requireRow(SuspenseSchema, stored, 'suspense item', suspenseId, owner)
-  const found = { ...row, suspenseId }
+  const found = {
+    ...requireRow(SuspenseSchema, stored, 'suspense item', suspenseId, owner),
+    suspenseId,
+  }
   if (found.status === 'resolved') throw alreadyResolved()
   assertAllowed(found, resolution)
   const byBank = resolution === 'refunded_by_bank'

@@ -10,6 +10,7 @@ import {
 
 type Outcome = Answer<unknown> | CancelAnswer | CreateAnswer
 
+/** The provider with one log line for every call. */
 export function loggedProvider(
   provider: Provider,
   { log, monotonicMs }: Pick<Deps, 'log' | 'monotonicMs'>,

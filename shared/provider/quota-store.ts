@@ -43,6 +43,7 @@ export function callsPerMinute(
  */
 export const SECONDS_A_PAYMENT = { listing: 0.087, due: 0.05 } as const
 
+/** Enough workers for all payments which this quota lets clients create. */
 export function workersForQuota(work: keyof typeof SECONDS_A_PAYMENT, perMinute: number): number {
   return Math.ceil((perMinute / 60) * SECONDS_A_PAYMENT[work])
 }

@@ -12,6 +12,7 @@ import { reserveWith, usedUnits, withCountedUnits } from '../table/used-units.ts
 import { type HttpReply, type HttpRequest, httpHandler } from './http-handler.ts'
 import { noteCaller } from './json-log.ts'
 
+/** A request as the middlewares complete it. */
 type ApiRequest<Query = unknown> = HttpRequest & {
   readonly client: Caller
   readonly clientId: Caller['clientId']

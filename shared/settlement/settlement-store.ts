@@ -106,6 +106,7 @@ export async function recordedSettlements(deps: TableDeps, clientId: ClientId) {
   return recordedAmong(deps, settlementIdsOf(items), clientId)
 }
 
+/** Those of the asked settlements that wait for their payout. */
 export async function recordedAmong(...asked: Parameters<typeof readSettlements>) {
   const { settlements, unreadableIds } = await readSettlements(...asked)
   return { settlements: settlements.filter(({ status }) => status === 'recorded'), unreadableIds }

@@ -39,6 +39,7 @@ export type Settlement = v.InferOutput<typeof SettlementSchema>
 /** An entry is eligible this long after its payment was paid (spec 3.2, rule 2). */
 export const ELIGIBLE_AGE_MS = DAY_MS
 
+/** The swept window less 24 hours. */
 export function periodOf({ sweptFrom, sweptUntil }: Settlement) {
   return { start: addMs(sweptFrom, -ELIGIBLE_AGE_MS), end: addMs(sweptUntil, -ELIGIBLE_AGE_MS) }
 }

@@ -37,6 +37,7 @@ export type UpdateStep<Field extends string = string> = {
   readonly returnsNothing?: true
 }
 
+/** Stores compose conditions as plain data; the table evaluates them. */
 export type Condition<Field extends string = string> =
   | {
       readonly test: 'equals' | 'atMost' | 'below' | 'above'
@@ -137,4 +138,5 @@ export function dueWork(work: Work, id: string, dueAt: Timestamp) {
   return { work, slot: slotOf(id, WORK_SLOTS[work]), dueAt }
 }
 
+/** An item without these fields is not in the by-due index. */
 export const DUE_WORK_FIELDS = ['work', 'slot', 'dueAt'] as const

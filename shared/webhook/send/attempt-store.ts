@@ -83,7 +83,7 @@ export function attemptRow(attempt: DeliveryAttempt) {
   return { ...attempt, ...retentionFrom(attempt) }
 }
 
-/** One write ends the delivery. If the SDK repeats the write, the table refuses the repeat. */
+/** A single write ends the delivery. If the SDK repeats the write, the table refuses it. */
 async function storeFirstSuccess(deps: TableDeps, delivery: Delivery, attempt: DeliveryAttempt) {
   const { number } = attempt
   const set = {
