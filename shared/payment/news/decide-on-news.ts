@@ -1,7 +1,7 @@
 import type { ProviderPayment } from '../../provider/provider.ts'
 import type { MoneyCause } from '../../suspense/suspense.ts'
 import type { Timestamp } from '../../time.ts'
-import { isPastItsTime } from '../channel/channel-timing.ts'
+import { isLongPastItsTime, isPastItsTime } from '../channel/channel-timing.ts'
 import { isUnderLease } from '../creating-store.ts'
 import type { CreatingPayment, Payment, StoredPayment } from '../payment.ts'
 import { isForeign } from '../payment-store.ts'
@@ -19,6 +19,8 @@ export type Decision =
       readonly capture: ProviderPayment
     }
   | (HeldCapture & { readonly do: 'hold' })
+  /** The request has ended, but the provider does not find the payment that it names. */
+  | { readonly do: 'wait' }
   /** The provider names a state that no document names. */
   | { readonly do: 'note'; readonly payment: StoredPayment }
   /** `money`: a wrong amount, which fails the payment and is held. */
@@ -40,7 +42,9 @@ export function decideOnNews(
   if (status === 'unknown') return payment ? { do: 'note', payment } : NOTHING
   // The end of a foreign payment would inform the merchant of the changed row.
   if (news.isAwaited || payment?.status !== 'pending' || isForeign(payment)) return NOTHING
-  if (paymentRequestId !== payment.paymentRequestId) return NOTHING
+  if (paymentRequestId !== payment.paymentRequestId || status === 'open') return NOTHING
+  // That payment may be a capture, which outranks the end of its request.
+  if (news.isMissing && !isLongPastItsTime(payment, now)) return { do: 'wait' }
   switch (status) {
     case 'failed':
     case 'expired':
@@ -55,7 +59,6 @@ export function decideOnNews(
     }
     // `succeeded` without a capture is not money yet.
     case 'succeeded':
-    case 'open':
     case undefined:
       return NOTHING
   }

@@ -200,6 +200,79 @@ it.each([
   },
 )
 
+describe('a request that has ended, and names a payment that the provider does not find', () => {
+  async function anUnseenEnd() {
+    const scene = await aQris()
+    const providerPaymentId = scene.pay()
+    const capture = scene.deps.provider.payments.get(providerPaymentId)
+    if (!capture) throw new Error('the provider has no such payment')
+    scene.deps.provider.payments.delete(providerPaymentId)
+    scene.request({ status: 'failed' })
+    const show = () => scene.deps.provider.payments.set(providerPaymentId, capture)
+    return { ...scene, show, findingId: `${scene.payment.paymentId}#not_found_upstream` }
+  }
+
+  it('is a finding and stays payable before its expiry; its capture credits it in two minutes', async () => {
+    const { deps, payment, check, reread, show, suspenseOf, findingId, ledger } =
+      await anUnseenEnd()
+    await markDueNow(deps, payment.paymentId, deps.now())
+
+    await check()
+
+    expect(await reread()).toMatchObject({
+      status: 'pending',
+      dueAt: addMs(deps.now(), 2 * MINUTE_MS),
+    })
+    expect(await suspenseOf(findingId)).toMatchObject({ kind: 'finding', status: 'open' })
+    show()
+    await check()
+    expect(await reread()).toMatchObject({ status: 'succeeded' })
+    expect(await ledger()).toMatchObject({ succeeded: 1 })
+  })
+
+  it('ends an hour after its expiry has begun, as the provider says, with the finding', async () => {
+    const { deps, check, reread, passTime, suspenseOf, findingId } = await anUnseenEnd()
+    passTime()
+    await check()
+    deps.clock.advance(3_400)
+    await check()
+    expect(await reread()).toMatchObject({ status: 'pending' })
+    expect(await suspenseOf(findingId)).toMatchObject({ status: 'open' })
+    deps.clock.advance(200)
+
+    await check()
+
+    expect(await reread()).toMatchObject({ status: 'failed' })
+  })
+
+  it('answers 502 to a cancel, and is a finding', async () => {
+    const { cancel, reread, suspenseOf, findingId } = await anUnseenEnd()
+
+    await expect(cancel()).rejects.toMatchObject({ code: 'server_error' })
+
+    expect(await reread()).toMatchObject({ status: 'pending' })
+    expect(await suspenseOf(findingId)).toMatchObject({ status: 'open' })
+  })
+})
+
+it('a request that refuses its cancel as final and is then not found expires an hour later, with a finding at once', async () => {
+  const { deps, payment, cancel, check, passTime, suspenseOf, reread, expectExpired } =
+    await aQris()
+  const findingId = `${payment.paymentId}#not_found_upstream`
+  deps.provider.answer('cancelRequest', { kind: 'final' })
+  deps.provider.answer('getRequest', { kind: 'not_found' })
+
+  await expect(cancel()).rejects.toMatchObject({ code: 'server_error' })
+
+  expect(await suspenseOf(findingId)).toMatchObject({ kind: 'finding', status: 'open' })
+  passTime()
+  await check()
+  expect(await reread()).toMatchObject({ status: 'pending' })
+  deps.clock.advance(3_600)
+  await check()
+  await expectExpired()
+})
+
 it('a cancel whose answer was lost is checked within a minute, and ends as cancelled', async () => {
   const { deps, reread, runDueWork, loseCancel, expectCancelled } = await aQris()
   await loseCancel('answer')

@@ -67,7 +67,7 @@ describe('a callback about a capture that the provider does not show yet', () =>
       suspenseOf,
     } = await aHiddenPayment()
     const paidRequest = request()
-    request({ status: 'expired' })
+    request({ status: 'expired', latestPaymentId: undefined })
     await notify()
     request(paidRequest)
 
