@@ -240,12 +240,28 @@ export function isForeignMoney({ currency, isForeignNet }: ProviderTransaction):
   return currency !== 'IDR' || isForeignNet === true
 }
 
+/** Far more rows than the provider books of one payment. */
+const MAX_PAGES = 10
+
 /** Throws 502 without an answer, and if rows are missing: one may give the money back. */
 async function askForAll({ provider }: Pick<Deps, 'provider'>, filter: Partial<TransactionFilter>) {
-  const answer = await provider.listTransactions({ ...filter, rows: 'all', limit: 50 })
-  if (answer.kind === 'found' && !answer.value.unreadableIds && !answer.value.hasMore)
-    return answer.value.transactions
-  throw providerFailure({ reason: 'server_error', ...answer }, UNCHANGED)
+  const rows: ProviderTransaction[] = []
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const afterId = rows.at(-1)?.transactionId
+    const page = { ...filter, rows: 'all', limit: 50, ...(afterId && { afterId }) } as const
+    const answer = await provider.listTransactions(page)
+    if (answer.kind !== 'found')
+      throw providerFailure({ reason: 'server_error', ...answer }, UNCHANGED)
+    const { transactions, unreadableIds, hasMore } = answer.value
+    rows.push(...transactions)
+    if (unreadableIds || (hasMore && rows.at(-1)?.transactionId === afterId)) break
+    if (!hasMore) return rows
+  }
+  throw providerFailure({ reason: 'server_error' }, 'not every row can be read', {
+    actionHint:
+      'Give nothing back before you have seen every row of this money in the dashboard of the ' +
+      'provider. If no row gives it back and a repetition fails, call the owner of the code.',
+  })
 }
 
 export function refuseVoid({ isVoid }: { readonly isVoid: boolean }): void {

@@ -119,6 +119,28 @@ it.for(['success', 'unknown', 'of no known type', 'unreadable', 'on a further pa
   },
 )
 
+it.for([
+  ['of 60 failed refunds', 60, 'validation', 'approve'],
+  ['of 60 failed refunds before one that stands', 60, 'conflict', 'Give nothing back now'],
+  ['of more rows than are read', 501, 'server_error', 'dashboard'],
+] as const)(
+  'our bank’s refund of a payment %s reads all pages, and says what to do (%i rows)',
+  async ([form, count, code, hint], { deps, rows, credited, sync }) => {
+    await sync(rowNow(deps, credited))
+    const ids = { providerPaymentId: '', reference: credited.reference }
+    const rowOf = (status: 'failed' | 'success') =>
+      settledRow(ids, deps.now(), { type: 'return', status })
+    // The provider shows the newest row first.
+    if (form.endsWith('stands')) rows.push(rowOf('success'))
+    rows.push(...Array.from({ length: count }, () => rowOf('failed')))
+
+    await expect(refundByBank(deps, credited)).rejects.toMatchObject({
+      code,
+      details: { actionHint: expect.stringContaining(hint) },
+    })
+  },
+)
+
 it.for(['second_capture', 'unknown_reference'] as const)(
   'our bank refunds no held money (%s) whose refund names it by its reference alone',
   async (cause, { deps, hold, syncAfter, rows }) => {
