@@ -59,8 +59,12 @@ function lastOf(
 }
 
 export function keysIn(records: readonly AuditRecord[]) {
-  const keys = lastOf(records, ['issue-api-key', 'revoke-api-key'], ({ key_id: id }) => id)
-  return [...keys.values()].flatMap((after) => saidAs(ApiKeySchema, after) ?? [])
+  const said = (action: string) => lastOf(records, [action], ({ key_id: id }) => id)
+  const [issued, revoked] = [said('issue-api-key'), said('revoke-api-key')]
+  return [...new Map([...issued, ...revoked]).keys()].flatMap((id) => {
+    // The revocation of an unreadable key says no more than that.
+    return saidAs(ApiKeySchema, { ...issued.get(id), ...revoked.get(id) }) ?? []
+  })
 }
 
 export function endpointsIn(records: readonly AuditRecord[]) {
