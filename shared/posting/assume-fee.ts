@@ -243,20 +243,34 @@ export function isForeignMoney({ currency, isForeignNet }: ProviderTransaction):
 /** Far more rows than the provider books of one payment. */
 const MAX_PAGES = 10
 
-/** Throws 502 without an answer, and if rows are missing: one may give the money back. */
-async function askForAll({ provider }: Pick<Deps, 'provider'>, filter: Partial<TransactionFilter>) {
+type RowsFilter = Pick<TransactionFilter, 'providerPaymentId' | 'reference'>
+
+/** Rows of every type. `isWhole`: there is no other row. */
+export async function listRows({ provider }: Pick<Deps, 'provider'>, filter: RowsFilter) {
   const rows: ProviderTransaction[] = []
+  let isReadable = true
+  let afterId: string | undefined
   for (let pages = 0; pages < MAX_PAGES; pages++) {
-    const afterId = rows.at(-1)?.transactionId
     const page = { ...filter, rows: 'all', limit: 50, ...(afterId && { afterId }) } as const
     const answer = await provider.listTransactions(page)
-    if (answer.kind !== 'found')
-      throw providerFailure({ reason: 'server_error', ...answer }, UNCHANGED)
+    if (answer.kind === 'unanswered') return answer
+    if (answer.kind === 'not_found') break
     const { transactions, unreadableIds, hasMore } = answer.value
     rows.push(...transactions)
-    if (unreadableIds || (hasMore && rows.at(-1)?.transactionId === afterId)) break
-    if (!hasMore) return rows
+    isReadable &&= unreadableIds === undefined
+    if (!hasMore) return { kind: 'answered' as const, rows, isWhole: isReadable }
+    const position = answer.value.afterId ?? transactions.at(-1)?.transactionId
+    if (position === undefined || position === afterId) break
+    afterId = position
   }
+  return { kind: 'answered' as const, rows, isWhole: false }
+}
+
+/** Throws 502 without an answer, and if rows are missing: one may give the money back. */
+async function askForAll(deps: Pick<Deps, 'provider'>, filter: RowsFilter) {
+  const answer = await listRows(deps, filter)
+  if (answer.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)
+  if (answer.isWhole) return answer.rows
   throw providerFailure({ reason: 'server_error' }, 'not every row can be read', {
     actionHint:
       'Give nothing back before you have seen every row of this money in the dashboard of the ' +

@@ -86,7 +86,7 @@ async function planItem(
   const left = await unapprovedRefund(deps, after)
   if (left.length > 0) return left
   const dueAt = ifValid(TimestampSchema, stored?.['dueAt'])
-  const row = suspenseRow(item ? { ...after, dueAt } : dueForAlert(after))
+  const row = suspenseRow(item || isByOperator ? { ...after, dueAt } : dueForAlert(after))
   const changes = rowDifferences('suspense', id, row, stored)
   const isUnrecorded = isByOperator && !records.some(({ action }) => action === 'resolve-suspense')
   const said = { status: after.status, resolution: after.resolution, notes: after.notes ?? null }
