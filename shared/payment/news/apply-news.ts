@@ -112,7 +112,7 @@ async function applyDecision(
     case 'nothing':
       return { kind: 'applied', payment: stored }
     case 'wait':
-      return { kind: 'not_found' }
+      return { kind: 'not_found', isEnded: true }
     case 'note': {
       const { payment } = decision
       const about = { subject: payment.paymentId, cause: 'state_unknown', payment } as const

@@ -33,7 +33,8 @@ export type NewsAnswer =
    * the capture will outrank every state of the request.
    */
   | { readonly kind: 'not_shown' }
-  | { readonly kind: 'not_found' }
+  /** `isEnded`: of a request that has ended the provider does not find the payment it names. */
+  | { readonly kind: 'not_found'; readonly isEnded?: true }
   | Unanswered
 
 /** Asks about the capture that the subject names, else about the request and its latest payment. */

@@ -109,9 +109,11 @@ export async function expirePayment(
   if (payment.cancelRequestedAt !== undefined) {
     const newsOutcome = await applyNewsOfVisiblePayment(deps, payment, source)
     const isOpen =
-      newsOutcome.kind === 'not_found' ||
-      (newsOutcome.kind === 'applied' && newsOutcome.payment?.status === 'pending')
+      newsOutcome.kind === 'not_found'
+        ? newsOutcome.isEnded !== true
+        : newsOutcome.kind === 'applied' && newsOutcome.payment?.status === 'pending'
     if (newsOutcome.kind === 'not_shown') await noteHanging(deps, payment)
+    if (newsOutcome.kind === 'not_found') await noteNotFoundUpstream(deps, payment)
     if (!isOpen) return newsOutcome
   }
   const outcome = await recordExpiryStart(deps, payment, deps.now())

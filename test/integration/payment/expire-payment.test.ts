@@ -245,13 +245,20 @@ describe('a request that has ended, and names a payment that the provider does n
     expect(await reread()).toMatchObject({ status: 'failed' })
   })
 
-  it('answers 502 to a cancel, and is a finding', async () => {
-    const { cancel, reread, suspenseOf, findingId } = await anUnseenEnd()
+  it('answers 502 to a cancel, is a finding, and ends as cancelled if the provider has cancelled it', async () => {
+    const { deps, cancel, check, request, reread, passTime, suspenseOf, findingId } =
+      await anUnseenEnd()
+    request({ status: 'cancelled' })
 
     await expect(cancel()).rejects.toMatchObject({ code: 'server_error' })
 
-    expect(await reread()).toMatchObject({ status: 'pending' })
     expect(await suspenseOf(findingId)).toMatchObject({ status: 'open' })
+    passTime()
+    await check()
+    expect(await reread()).toMatchObject({ status: 'pending' })
+    deps.clock.advance(3_600)
+    await check()
+    expect(await reread()).toMatchObject({ status: 'cancelled' })
   })
 })
 
