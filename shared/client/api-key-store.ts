@@ -169,15 +169,9 @@ export async function revokeApiKey(
   if (item?.['clientId'] !== clientId) throw notFound('api key')
   const before = ifValid(ApiKeySchema, item)
   if (before?.revokedAt !== undefined) return before
-  const revocation = { keyId, clientId, revokedAt: deps.now() }
-  const after: ShownKey = {
-    ...(before ?? { expiresAt: ifValid(TimestampSchema, item['expiresAt']) }),
-    ...revocation,
-  }
-  // The record of the key's issue has the rest.
-  const dtos = before
-    ? { before: toApiKeyDto(before), after: toApiKeyDto(after) }
-    : { after: toItem(revocation) }
+  // Of an unreadable row the record of the key's issue has the rest.
+  const after: ShownKey = { ...before, keyId, clientId, revokedAt: deps.now() }
+  const dtos = { before: before && toApiKeyDto(before), after: toApiKeyDto(after) }
   const record = { subject: clientId, clientId, operator, action: 'revoke-api-key', ...dtos }
   const isValid = all(equals('clientId', clientId), absent('revokedAt'))
   const key = update(apiKeyKey(keyId), { set: { revokedAt: after.revokedAt } }, isValid)

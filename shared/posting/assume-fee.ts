@@ -145,15 +145,13 @@ export const UNCHANGED = 'nothing is changed; try again'
 
 /** The rows by which the customer's money came, as the provider shows them now. */
 export async function askForRows(
-  { provider }: Pick<Deps, 'provider'>,
+  deps: Pick<Deps, 'provider'>,
   providerPaymentId: string,
   paymentId?: PaymentId,
 ) {
-  // A capture has one such row. A few more are read, so that other rows cannot hide it.
-  const answer = await provider.listTransactions({ providerPaymentId, limit: 10 })
+  const answer = await listRows(deps, { providerPaymentId })
   if (answer.kind === 'unanswered') return answer
-  const rows = answer.kind === 'found' ? answer.value.transactions : []
-  return { kind: 'answered' as const, ...ownRowsAmong(rows, providerPaymentId, paymentId) }
+  return { ...answer, ...ownRowsAmong(answer.rows, providerPaymentId, paymentId) }
 }
 
 /** `isVoid`: an own row is void or has failed, and no own row stands. */
@@ -248,22 +246,20 @@ type RowsFilter = Pick<TransactionFilter, 'providerPaymentId' | 'reference'>
 /** Rows of every type. `isWhole`: there is no other row. */
 export async function listRows({ provider }: Pick<Deps, 'provider'>, filter: RowsFilter) {
   const rows: ProviderTransaction[] = []
-  let isReadable = true
-  let afterId: string | undefined
-  for (let pages = 0; pages < MAX_PAGES; pages++) {
+  let isWhole = true
+  let hasMore = true
+  for (let pages = 0; hasMore && pages < MAX_PAGES; pages++) {
+    const afterId = rows.at(-1)?.transactionId
     const page = { ...filter, rows: 'all', limit: 50, ...(afterId && { afterId }) } as const
     const answer = await provider.listTransactions(page)
     if (answer.kind === 'unanswered') return answer
     if (answer.kind === 'not_found') break
-    const { transactions, unreadableIds, hasMore } = answer.value
+    const { transactions, unreadableIds } = answer.value
     rows.push(...transactions)
-    isReadable &&= unreadableIds === undefined
-    if (!hasMore) return { kind: 'answered' as const, rows, isWhole: isReadable }
-    const position = answer.value.afterId ?? transactions.at(-1)?.transactionId
-    if (position === undefined || position === afterId) break
-    afterId = position
+    isWhole &&= unreadableIds === undefined
+    hasMore = answer.value.hasMore
   }
-  return { kind: 'answered' as const, rows, isWhole: false }
+  return { kind: 'answered' as const, rows, isWhole: isWhole && !hasMore }
 }
 
 /** Throws 502 without an answer, and if rows are missing: one may give the money back. */

@@ -61,9 +61,10 @@ function lastOf(
 export function keysIn(records: readonly AuditRecord[]) {
   const said = (action: string) => lastOf(records, [action], ({ key_id: id }) => id)
   const [issued, revoked] = [said('issue-api-key'), said('revoke-api-key')]
-  return [...new Map([...issued, ...revoked]).keys()].flatMap((id) => {
-    // The revocation of an unreadable key says no more than that.
-    return saidAs(ApiKeySchema, { ...issued.get(id), ...revoked.get(id) }) ?? []
+  // The revocation of an unreadable key says no more than that.
+  return [...new Map([...revoked, ...issued])].flatMap(([id, after]) => {
+    const revoked_at = revoked.get(id)?.['revoked_at']
+    return saidAs(ApiKeySchema, { ...after, revoked_at }) ?? []
   })
 }
 

@@ -200,84 +200,45 @@ it.each([
   },
 )
 
-describe('a request that has ended, and names a payment that the provider does not find', () => {
-  async function anUnseenEnd() {
-    const scene = await aQris()
-    const providerPaymentId = scene.pay()
-    const capture = scene.deps.provider.payments.get(providerPaymentId)
-    if (!capture) throw new Error('the provider has no such payment')
-    scene.deps.provider.payments.delete(providerPaymentId)
-    scene.request({ status: 'failed' })
-    const show = () => scene.deps.provider.payments.set(providerPaymentId, capture)
-    return { ...scene, show, findingId: `${scene.payment.paymentId}#not_found_upstream` }
-  }
-
-  it('is a finding and stays payable before its expiry; its capture credits it in two minutes', async () => {
-    const { deps, payment, check, reread, show, suspenseOf, findingId, ledger } =
-      await anUnseenEnd()
-    await markDueNow(deps, payment.paymentId, deps.now())
-
-    await check()
-
-    expect(await reread()).toMatchObject({
-      status: 'pending',
-      dueAt: addMs(deps.now(), 2 * MINUTE_MS),
-    })
-    expect(await suspenseOf(findingId)).toMatchObject({ kind: 'finding', status: 'open' })
-    show()
-    await check()
-    expect(await reread()).toMatchObject({ status: 'succeeded' })
-    expect(await ledger()).toMatchObject({ succeeded: 1 })
-  })
-
-  it('ends an hour after its expiry has begun, as the provider says, with the finding', async () => {
-    const { deps, check, reread, passTime, suspenseOf, findingId } = await anUnseenEnd()
-    passTime()
-    await check()
-    deps.clock.advance(3_400)
-    await check()
-    expect(await reread()).toMatchObject({ status: 'pending' })
-    expect(await suspenseOf(findingId)).toMatchObject({ status: 'open' })
-    deps.clock.advance(200)
-
-    await check()
-
-    expect(await reread()).toMatchObject({ status: 'failed' })
-  })
-
-  it('answers 502 to a cancel, is a finding, and ends as cancelled if the provider has cancelled it', async () => {
-    const { deps, cancel, check, request, reread, passTime, suspenseOf, findingId } =
-      await anUnseenEnd()
-    request({ status: 'cancelled' })
+it.each([
+  ['names a payment that the provider does not find', 'failed'],
+  ['names a payment that the provider does not find', 'cancelled'],
+  ['is not found', 'expired'],
+] as const)(
+  'a request that has ended and %s is a finding, and ends its payment as %s an hour after the expiry',
+  async (_, status) => {
+    const { deps, payment, cancel, check, request, reread, passTime, suspenseOf } = await aQris()
+    deps.provider.answer('cancelRequest', { kind: 'final' })
+    if (status === 'expired') deps.provider.answer('getRequest', { kind: 'not_found' })
+    else request({ status, latestPaymentId: 'py-unseen' })
 
     await expect(cancel()).rejects.toMatchObject({ code: 'server_error' })
 
-    expect(await suspenseOf(findingId)).toMatchObject({ status: 'open' })
+    expect(await suspenseOf(`${payment.paymentId}#not_found_upstream`)).toBeDefined()
     passTime()
     await check()
     expect(await reread()).toMatchObject({ status: 'pending' })
     deps.clock.advance(3_600)
     await check()
-    expect(await reread()).toMatchObject({ status: 'cancelled' })
-  })
-})
+    expect(await reread()).toMatchObject({ status })
+  },
+)
 
-it('a request that refuses its cancel as final and is then not found expires an hour later, with a finding at once', async () => {
-  const { deps, payment, cancel, check, passTime, suspenseOf, reread, expectExpired } =
-    await aQris()
-  const findingId = `${payment.paymentId}#not_found_upstream`
-  deps.provider.answer('cancelRequest', { kind: 'final' })
-  deps.provider.answer('getRequest', { kind: 'not_found' })
+it('a payment whose failed request names an unseen capture is credited two minutes later', async () => {
+  const { deps, payment, pay, check, request, reread } = await aQris()
+  const { payments } = deps.provider
+  const id = pay()
+  const capture = payments.get(id)
+  payments.delete(id)
+  request({ status: 'failed' })
+  await markDueNow(deps, payment.paymentId, deps.now())
 
-  await expect(cancel()).rejects.toMatchObject({ code: 'server_error' })
-
-  expect(await suspenseOf(findingId)).toMatchObject({ kind: 'finding', status: 'open' })
-  passTime()
   await check()
-  expect(await reread()).toMatchObject({ status: 'pending' })
-  deps.clock.advance(3_600)
+
+  expect(await reread()).toMatchObject({ dueAt: addMs(deps.now(), 2 * MINUTE_MS) })
+  if (capture) payments.set(id, capture)
   await check()
-  await expectExpired()
+  expect(await reread()).toMatchObject({ status: 'succeeded' })
 })
 
 it('a cancel whose answer was lost is checked within a minute, and ends as cancelled', async () => {
