@@ -165,12 +165,9 @@ export function scheduleReading(deps: TableDeps, slice: Slice, dueAt: Timestamp)
   return deps.table.write(step)
 }
 
-export function retryOpenTransaction(
-  deps: TableDeps,
-  { tries, ...job }: OpenTransaction,
-  dueAt: Timestamp,
-) {
-  return deps.table.write(update(syncJobKey(job.id), { set: { dueAt, tries } }, isAsClaimed(job)))
+export function retryOpenTransaction(deps: TableDeps, job: OpenTransaction, dueAt: Timestamp) {
+  const set = { dueAt, tries: job.tries }
+  return deps.table.write(update(syncJobKey(job.id), { set }, isAsClaimed(job)))
 }
 
 /** The open transactions of one hour and channel category are read again together. */

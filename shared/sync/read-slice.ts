@@ -185,13 +185,8 @@ async function reconcilePage(
   const { tally } = run
   const deps = { ...run.deps, endpointsOf: readsOfPage(run.deps) }
   for (const subject of page.unreadableIds ?? []) {
-    const item = finding({
-      subject,
-      cause: 'transaction_unexplained',
-      payment: undefined,
-      now: deps.now(),
-    })
-    await recordSuspense(deps, item)
+    const about = { subject, cause: 'transaction_unexplained', payment: undefined } as const
+    await recordSuspense(deps, finding({ ...about, now: deps.now() }))
   }
   const rows = await postSettledRows(deps, await rowsWithPayments(deps, page.transactions))
   const hours: OpenHours = new Map()

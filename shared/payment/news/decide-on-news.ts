@@ -42,26 +42,18 @@ export function decideOnNews(
   if (status === 'unknown') return payment ? { do: 'note', payment } : NOTHING
   // The end of a foreign payment would inform the merchant of the changed row.
   if (news.isAwaited || payment?.status !== 'pending' || isForeign(payment)) return NOTHING
-  if (paymentRequestId !== payment.paymentRequestId || status === 'open') return NOTHING
+  if (paymentRequestId !== payment.paymentRequestId) return NOTHING
+  // `succeeded` without a capture is not money yet.
+  if (status === undefined || status === 'open' || status === 'succeeded') return NOTHING
   // That payment may be a capture, which outranks the end of its request.
   if (news.isMissing && !isLongPastItsTime(payment, now)) return { do: 'wait' }
-  switch (status) {
-    case 'failed':
-    case 'expired':
-      return { do: 'close', payment, status, failureReason }
-    case 'cancelled': {
-      // Cancelled by the client, by our expiry, or by a person at the provider (design section 4).
-      // After our expiry has begun, the provider may be reporting our own cancel.
-      const isByClient =
-        payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined
-      const closedAs = isByClient ? 'cancelled' : isPastItsTime(payment, now) ? 'expired' : 'failed'
-      return { do: 'close', payment, status: closedAs, failureReason: 'cancelled_upstream' }
-    }
-    // `succeeded` without a capture is not money yet.
-    case 'succeeded':
-    case undefined:
-      return NOTHING
-  }
+  if (status !== 'cancelled') return { do: 'close', payment, status, failureReason }
+  // Cancelled by the client, by our expiry, or by a person at the provider (design section 4).
+  // After our expiry has begun, the provider may be reporting our own cancel.
+  const isByClient =
+    payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined
+  const closedAs = isByClient ? 'cancelled' : isPastItsTime(payment, now) ? 'expired' : 'failed'
+  return { do: 'close', payment, status: closedAs, failureReason: 'cancelled_upstream' }
 }
 
 function decideOnCapture(
