@@ -59,13 +59,13 @@ export async function askForNews(
   if (answer.kind !== 'found') return answer
   const { status, latestPaymentId, ...request } = answer.value
   let latest = asked
-  let isMissing = false
+  let isMissing = latestPaymentId !== undefined && asked === undefined
   if (latestPaymentId !== undefined && latestPaymentId !== subject.providerPaymentId) {
     const latestAnswer = await deps.provider.getPayment(latestPaymentId)
     // A closing status may hide a capture. Without an answer about the capture nothing is closed.
     if (latestAnswer.kind === 'unanswered') return latestAnswer
+    isMissing = latestAnswer.kind === 'not_found'
     if (latestAnswer.kind === 'found') latest = latestAnswer.value
-    else isMissing = true
   }
   // A state that no document names may stand for money, so nothing is decided without its capture.
   const isUnknown = [asked, latest].some((payment) => payment?.status === 'unknown')
