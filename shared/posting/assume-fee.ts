@@ -136,7 +136,8 @@ export async function askForOwnRow(deps: Pick<Deps, 'provider' | 'stage'>, payme
   const settled = ownRows.flatMap((ownRow) => settledRowOf(deps, payment, ownRow) ?? [])
   const row = settled.find(({ contradicts }) => contradicts !== true)
   const contradicting = settled.find(({ contradicts }) => contradicts === true)
-  const isKnown = ownRows.length > 0
+  // A row of the capture that cannot be read is probably its own.
+  const isKnown = ownRows.length > 0 || !answer.isWhole
   const found = { row, ...(contradicting && { contradicting }), isKnown, isVoid }
   return { kind: 'answered' as const, ...found }
 }
