@@ -270,8 +270,8 @@ async function askForAll(deps: Pick<Deps, 'provider'>, filter: RowsFilter) {
   if (answer.isWhole) return answer.rows
   throw providerFailure({ reason: 'server_error' }, 'not every row can be read', {
     actionHint:
-      'Give nothing back before you have seen every row of this money in the dashboard of the ' +
-      'provider. If no row gives it back and a repetition fails, call the owner of the code.',
+      'Give nothing back: look at every row of this money in the provider dashboard. If none ' +
+      'gives it back, call the owner of the code.',
   })
 }
 

@@ -2,7 +2,7 @@ import { assertInvariant, assertNever, invalid } from '../../errors.ts'
 import type { ClientId } from '../../ids.ts'
 import { providerFailure } from '../../provider/provider.ts'
 import { finding, recordSuspense } from '../../suspense/record-suspense.ts'
-import { addMs, type Timestamp } from '../../time.ts'
+import { addMs } from '../../time.ts'
 import { CANCEL_CHECK_MS, isLongPastItsTime, isPastItsTime } from '../channel/channel-timing.ts'
 import type { NewsSource, Payment } from '../payment.ts'
 import {
@@ -138,7 +138,8 @@ async function cancelAndClose(
     const isMissing = outcome.kind === 'not_found'
     if (isMissing) await noteNotFoundUpstream(deps, payment)
     // Money that was given back before a restore ends no payment.
-    const isOver = isMissing ? isLongExpiring(payment, deps.now()) : isPending && outcome.held
+    const hasWaited = payment.expiryStartedAt && isLongPastItsTime(payment, deps.now())
+    const isOver = isMissing ? hasWaited : isPending && outcome.held
     if (!isOver) {
       if (isPending || outcome.kind === 'not_shown') await noteHanging(deps, payment)
       return outcome
@@ -150,10 +151,6 @@ async function cancelAndClose(
     kind: 'applied',
     payment: await closePayment(deps, payment, { status: 'expired', source }),
   }
-}
-
-function isLongExpiring(payment: Payment, now: Timestamp) {
-  return payment.expiryStartedAt !== undefined && isLongPastItsTime(payment, now)
 }
 
 /** A request's end or capture may be shown minutes after the refusal. */
