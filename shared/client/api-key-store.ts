@@ -63,7 +63,10 @@ declare module '../memory.ts' {
 
 const KeyUse = v.optional(v.object({ lastUsedOn: v.string() }))
 
-export function toApiKeyDto(key: ApiKey) {
+/** Of an unreadable row only these fields are shown. */
+type ShownKey = Partial<ApiKey> & Pick<ApiKey, 'keyId' | 'clientId'>
+
+export function toApiKeyDto(key: ShownKey) {
   return { ...toItem(key), expires_at: key.expiresAt ?? null, revoked_at: key.revokedAt ?? null }
 }
 
@@ -154,26 +157,28 @@ export function apiKeyRow(key: ApiKey) {
 
 /**
  * Revokes a key; it is refused everywhere within 15 s (the authentication cache). Safe to repeat.
- * Throws 404 for an absent or another client's key, and 409 for an unreadable key.
+ * Also if its row cannot be read: a recount brings the key back revoked. Throws 404 for an absent
+ * or another client's key, and 409 if the row's own revocation cannot be read.
  */
 export async function revokeApiKey(
   deps: RecordDeps,
   { clientId, keyId: id, operator }: { clientId: ClientId; keyId: string; operator: string },
-): Promise<ApiKey> {
+): Promise<ShownKey> {
   const keyId = parseId(KeyIdSchema, id, 'api key')
   const item = await deps.table.get(apiKeyKey(keyId))
   if (item?.['clientId'] !== clientId) throw notFound('api key')
-  const before = requireRow(ApiKeySchema, item, 'api key', keyId, clientId)
-  if (before.revokedAt !== undefined) return before
-  const after: ApiKey = { ...before, revokedAt: deps.now() }
-  const dtos = { before: toApiKeyDto(before), after: toApiKeyDto(after) }
+  const before = ifValid(ApiKeySchema, item)
+  if (before?.revokedAt !== undefined) return before
+  // Of an unreadable row the record of the key's issue has the rest.
+  const after: ShownKey = { ...before, keyId, clientId, revokedAt: deps.now() }
+  const dtos = { before: before && toApiKeyDto(before), after: toApiKeyDto(after) }
   const record = { subject: clientId, clientId, operator, action: 'revoke-api-key', ...dtos }
   const isValid = all(equals('clientId', clientId), absent('revokedAt'))
   const key = update(apiKeyKey(keyId), { set: { revokedAt: after.revokedAt } }, isValid)
   const outcome = await recordChange(deps, record, { key })
   if (outcome.applied) return after
   // A key is never deleted and never changes its client, so another operator revoked it.
-  return v.parse(ApiKeySchema, outcome.item)
+  return requireRow(ApiKeySchema, outcome.item, 'api key', keyId, clientId)
 }
 
 /** In a separate row. No request waits for this write, and it may be lost. */
@@ -195,7 +200,7 @@ export function noteKeyUse(
 }
 
 /** The last use is null when there was none, or its note was lost. */
-export async function shownKeys(deps: TableDeps, keys: readonly ApiKey[]) {
+export async function shownKeys(deps: TableDeps, keys: readonly ShownKey[]) {
   const uses = await deps.table.getMany(
     keys.map(({ clientId, keyId }) => keyUseKey(clientId, keyId)),
   )

@@ -81,7 +81,8 @@ async function admit(deps: Deps, items: readonly Item[]): Promise<Admission> {
   const isShortNow = isFresh(callsAreShort, now)
   // An early check that is late is skipped while calls are short.
   const skipped = items.map((item) => isShortNow && isLateUsualCheck(item, now))
-  const neededCalls = items.map((item, at) => (skipped[at] ? [] : callsOfCheck(item, now)))
+  const most = Math.max(1, quotaWindow(callsPerMinute(deps.stage, now), now).limit)
+  const neededCalls = items.map((item, at) => (skipped[at] ? [] : callsOfCheck(item, now, most)))
   const pauses = await pausesOf(deps, new Set(neededCalls.flat()))
   const isPaused = (calls: readonly ProviderOperation[]) => calls.some((one) => pauses.has(one))
   const counts = new Map<ProviderOperation, number>()
@@ -91,14 +92,15 @@ async function admit(deps: Deps, items: readonly Item[]): Promise<Admission> {
   const { granted, retryAt = [...pauses.values()].toSorted()[0] } = await takeCalls(deps, counts)
   const isShort = (granted.get('getRequest') ?? 0) < (counts.get('getRequest') ?? 0)
   if (isShort) deps.memory.callsAreShort = { from: now, until: addMs(deps.now(), SHORTAGE_MS) }
-  const callsLeft = new Map(granted)
+  let callsLeft = granted
   const decisions = neededCalls.map((calls, at): Decision => {
     if (skipped[at]) return 'skip'
     if (isPaused(calls)) return 'pause'
-    const fits = calls.every((operation) => (callsLeft.get(operation) ?? 0) > 0)
-    if (fits)
-      for (const operation of calls) callsLeft.set(operation, (callsLeft.get(operation) ?? 0) - 1)
-    return fits ? 'check' : 'wait'
+    const left = new Map(callsLeft)
+    for (const operation of calls) left.set(operation, (left.get(operation) ?? 0) - 1)
+    if (left.values().some((count) => count < 0)) return 'wait'
+    callsLeft = left
+    return 'check'
   })
   return { decisions, retryAt }
 }

@@ -2,6 +2,7 @@ import type { TableDeps } from '../deps.ts'
 import type { Event } from '../event/event.ts'
 import { listEventsOf } from '../event/read-events.ts'
 import { subjectOfPayment } from '../ids.ts'
+import { unreadableDto } from '../page.ts'
 import type { ProviderAttempt, StoredPayment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
 import { ELIGIBLE_AGE_MS } from '../settlement/settlement.ts'
@@ -34,6 +35,8 @@ export async function paymentTimeline(deps: TableDeps, payment: StoredPayment) {
       events: await Promise.all(events.map((event) => toEventDto(deps, event))),
       settlements: await settlementsOf(deps, payment),
       suspense: suspense.items.map(toSuspenseDto),
+      ...unreadableDto(suspense.unreadableIds),
+      ...(!suspense.complete && { suspense_complete: false }),
     },
   }
 }

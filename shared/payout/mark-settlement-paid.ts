@@ -13,7 +13,7 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
 import { later } from '../time.ts'
 import { alertGrowth } from './alert-growth.ts'
-import { recordOfClosing, recordOfFirstUse } from './note-use-of-file.ts'
+import { recordOfClosing, recordOfFirstUse, tellAfterDifference } from './note-use-of-file.ts'
 import { type PayoutFigures, passWithFigures } from './payout-figures.ts'
 import { type GateDeps, passGate } from './payout-gate.ts'
 
@@ -125,20 +125,14 @@ async function passAgain(deps: GateDeps, settlement: Settlement): Promise<Passed
   }
 }
 
-async function alertDifference(
-  deps: Pick<Deps, 'alerts' | 'log'>,
-  { settlementId, batch }: Settlement,
-  refusal: GatewayError,
-) {
-  deps.log.warn('payout.after_difference', { settlement_id: settlementId })
-  await deps.alerts.publish({
-    kind: 'payout.after_difference',
-    subject: settlementId,
-    message:
-      `Settlement ${settlementId} of batch ${batch} was paid by the bank, and is marked paid, ` +
-      `though the payout gate refuses it by now: ${refusal.message}. ` +
+function alertDifference(deps: PaidDeps, { settlementId, batch }: Settlement, why: GatewayError) {
+  return tellAfterDifference(
+    deps,
+    settlementId,
+    `Settlement ${settlementId} of batch ${batch} was paid by the bank, and is marked paid, ` +
+      `though the payout gate refuses it by now: ${why.message}. ` +
       'Find out what changed after its file was made.',
-  })
+  )
 }
 
 function usedReference(reference: string) {

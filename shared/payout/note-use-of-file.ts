@@ -49,17 +49,24 @@ async function tellUseAfterAll(
       ? ''
       : ` This settlement is in batch ${otherBatch}: if no bank has its file, payout-file ` +
         `--cancel ${otherBatch}, then mark-settlement-${outcome}.`
-  deps.log.warn('payout.after_difference', { settlement_id: settlementId })
-  await deps.alerts.publish({
-    kind: 'payout.after_difference',
-    subject: settlementId,
-    message:
-      `The bank's answer says that settlement ${settlementId} ${IN_WORDS[outcome]} of batch ` +
+  await tellAfterDifference(
+    deps,
+    settlementId,
+    `The bank's answer says that settlement ${settlementId} ${IN_WORDS[outcome]} of batch ` +
       `${number}, but batch ${number} was cancelled. payout-file leaves out its other ` +
       'settlements. Those that a later batch has may be paid twice: stop the file of that batch. ' +
       'Ask the bank for its answer to the whole file. payout-answer writes it down, and ' +
       `mark-settlement-failed closes what the bank did not pay.${laterHint}`,
-  })
+  )
+}
+
+export function tellAfterDifference(
+  deps: Pick<Deps, 'alerts' | 'log'>,
+  subject: string,
+  message: string,
+) {
+  deps.log.warn('payout.after_difference', { settlement_id: subject })
+  return deps.alerts.publish({ kind: 'payout.after_difference', subject, message })
 }
 
 const IN_WORDS = { paid: 'is paid by the file', failed: 'failed in the file' } as const

@@ -136,7 +136,8 @@ export async function askForOwnRow(deps: Pick<Deps, 'provider' | 'stage'>, payme
   const settled = ownRows.flatMap((ownRow) => settledRowOf(deps, payment, ownRow) ?? [])
   const row = settled.find(({ contradicts }) => contradicts !== true)
   const contradicting = settled.find(({ contradicts }) => contradicts === true)
-  const isKnown = ownRows.length > 0
+  // A row of the capture that cannot be read is probably its own.
+  const isKnown = ownRows.length > 0 || !answer.isWhole
   const found = { row, ...(contradicting && { contradicting }), isKnown, isVoid }
   return { kind: 'answered' as const, ...found }
 }
@@ -145,15 +146,13 @@ export const UNCHANGED = 'nothing is changed; try again'
 
 /** The rows by which the customer's money came, as the provider shows them now. */
 export async function askForRows(
-  { provider }: Pick<Deps, 'provider'>,
+  deps: Pick<Deps, 'provider'>,
   providerPaymentId: string,
   paymentId?: PaymentId,
 ) {
-  // A capture has one such row. A few more are read, so that other rows cannot hide it.
-  const answer = await provider.listTransactions({ providerPaymentId, limit: 10 })
+  const answer = await listRows(deps, { providerPaymentId })
   if (answer.kind === 'unanswered') return answer
-  const rows = answer.kind === 'found' ? answer.value.transactions : []
-  return { kind: 'answered' as const, ...ownRowsAmong(rows, providerPaymentId, paymentId) }
+  return { ...answer, ...ownRowsAmong(answer.rows, providerPaymentId, paymentId) }
 }
 
 /** `isVoid`: an own row is void or has failed, and no own row stands. */
@@ -240,12 +239,40 @@ export function isForeignMoney({ currency, isForeignNet }: ProviderTransaction):
   return currency !== 'IDR' || isForeignNet === true
 }
 
+/** Far more rows than the provider books of one payment. */
+const MAX_PAGES = 10
+
+type RowsFilter = Pick<TransactionFilter, 'providerPaymentId' | 'reference'>
+
+/** Rows of every type. `isWhole`: there is no other row. */
+export async function listRows({ provider }: Pick<Deps, 'provider'>, filter: RowsFilter) {
+  const rows: ProviderTransaction[] = []
+  let isWhole = true
+  let hasMore = true
+  for (let pages = 0; hasMore && pages < MAX_PAGES; pages++) {
+    const afterId = rows.at(-1)?.transactionId
+    const page = { ...filter, rows: 'all', limit: 50, ...(afterId && { afterId }) } as const
+    const answer = await provider.listTransactions(page)
+    if (answer.kind === 'unanswered') return answer
+    if (answer.kind === 'not_found') break
+    const { transactions, unreadableIds } = answer.value
+    rows.push(...transactions)
+    isWhole &&= unreadableIds === undefined
+    hasMore = answer.value.hasMore
+  }
+  return { kind: 'answered' as const, rows, isWhole: isWhole && !hasMore }
+}
+
 /** Throws 502 without an answer, and if rows are missing: one may give the money back. */
-async function askForAll({ provider }: Pick<Deps, 'provider'>, filter: Partial<TransactionFilter>) {
-  const answer = await provider.listTransactions({ ...filter, rows: 'all', limit: 50 })
-  if (answer.kind === 'found' && !answer.value.unreadableIds && !answer.value.hasMore)
-    return answer.value.transactions
-  throw providerFailure({ reason: 'server_error', ...answer }, UNCHANGED)
+async function askForAll(deps: Pick<Deps, 'provider'>, filter: RowsFilter) {
+  const answer = await listRows(deps, filter)
+  if (answer.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)
+  if (answer.isWhole) return answer.rows
+  throw providerFailure({ reason: 'server_error' }, 'not every row can be read', {
+    actionHint:
+      'Give nothing back: look at every row of this money in the provider dashboard. If none ' +
+      'gives it back, call the owner of the code.',
+  })
 }
 
 export function refuseVoid({ isVoid }: { readonly isVoid: boolean }): void {

@@ -9,9 +9,10 @@ import { askForNews, type NewsSubject } from '../payment/news/ask-for-news.ts'
 import { requestsOf } from '../payment/news/refresh-payment.ts'
 import { isUnheld } from '../payment/news/succeed-payment.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
+import { listRows } from '../posting/assume-fee.ts'
 import { entriesOf } from '../posting/payment-entries.ts'
 import { settledRowOf } from '../posting/post-payments.ts'
-import { providerFailure, type TransactionFilter } from '../provider/provider.ts'
+import { providerFailure } from '../provider/provider.ts'
 import { moneyRowOf, withDisputedAmount } from '../sync/provider-row.ts'
 import type { Difference } from '../verdict/difference.ts'
 import type { RecountDeps } from './plan.ts'
@@ -23,7 +24,7 @@ import type { RecountDeps } from './plan.ts'
 export async function askForCapture(deps: RecountDeps, payment: StoredPayment) {
   // An attempt without an answer has no known request id, only its reference.
   const rows = await mapInChunks(referencesOf(payment), 1, (reference) =>
-    listRows(deps, { reference, limit: 10 }),
+    rowsOf(deps, { reference }),
   )
   const ids = [
     ...(payment.rememberedProviderPaymentIds ?? []),
@@ -120,11 +121,12 @@ async function isMoved(deps: RecountDeps, payment: Payment, movement: Movement) 
 export async function askForRow(deps: RecountDeps, payment: Payment, transactionId: string) {
   const providerPaymentId = payment.capture?.providerPaymentId
   const filters = [
-    { providerPaymentId },
+    // Without an id the provider lists every payment.
+    ...(providerPaymentId ? [{ providerPaymentId }] : []),
     ...referencesOf(payment).map((reference) => ({ reference })),
   ]
   for (const by of filters) {
-    const rows = await listRows(deps, { ...by, limit: 50 })
+    const rows = await rowsOf(deps, by)
     const row = rows.find(({ transactionId: id }) => id === transactionId)
     if (row) return row
   }
@@ -137,8 +139,8 @@ function referencesOf({ paymentId, attempt }: { paymentId: PaymentId; attempt: n
   return Array.from({ length: attempt }, (_, at) => referenceOf(paymentId, at + 1))
 }
 
-async function listRows({ provider }: RecountDeps, filter: TransactionFilter) {
-  const answer = await provider.listTransactions(filter)
+async function rowsOf(...asked: Parameters<typeof listRows>) {
+  const answer = await listRows(...asked)
   if (answer.kind === 'unanswered') throw providerFailure(answer, SILENT)
-  return answer.kind === 'found' ? answer.value.transactions : []
+  return answer.rows
 }

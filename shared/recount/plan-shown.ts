@@ -3,7 +3,7 @@ import { ifValid } from '../if-valid.ts'
 import { newestShown, shownMoney } from '../payment/held-money.ts'
 import type { Payment } from '../payment/payment.ts'
 import { shownDispute } from '../suspense/dispute.ts'
-import { NotedSchema, type Suspense, SuspenseSchema } from '../suspense/suspense.ts'
+import { NotedSchema, SuspenseSchema } from '../suspense/suspense.ts'
 import { notedItems } from '../suspense/suspense-store.ts'
 import { suspenseKey } from '../table/keys.ts'
 import type { Difference } from '../verdict/difference.ts'
@@ -33,16 +33,15 @@ export async function withShown(
   const missingIds = differences.filter(isOfShown).map(({ expected }) => String(expected))
   const ids = [...new Set([...shownIds, ...missingIds])]
   const stored = await deps.table.getMany(ids.map(suspenseKey))
-  const items = ids.flatMap((id, at): readonly Suspense[] => {
+  const shown = ids.flatMap((id, at) => {
     const note = notes.find(({ suspenseId }) => suspenseId === id)
     const item = ifValid(SuspenseSchema, stored[at])
-    return item || note ? [v.parse(SuspenseSchema, { status: 'open', ...item, ...note })] : []
+    if (!item && !note) return []
+    // The item comes back with its resolution, which its row in the register does not have.
+    const known = item ? undefined : payment.held?.find(({ suspenseId }) => suspenseId === id)
+    return known ?? shownMoney(v.parse(SuspenseSchema, { status: 'open', ...item, ...note })) ?? []
   })
-  const held = newestShown(
-    items
-      .filter(({ createdAt }) => createdAt >= payment.createdAt)
-      .flatMap((item) => shownMoney(item) ?? []),
-  )
+  const held = newestShown(shown.filter(({ at }) => at >= payment.createdAt))
   const disputed = dispute && (await deps.table.get(suspenseKey(dispute.caseId)))
   const item = ifValid(SuspenseSchema, disputed)
   return {

@@ -30,7 +30,8 @@ import { unapprovedRefund } from './unapproved.ts'
 
 /**
  * Plans suspense that differs: the item is its row in the register, its entries in the house
- * journal and its trail. So a lost item comes back as it was born, with what happened to it.
+ * journal and its trail. So an item that is lost or unreadable comes back as it was born, with what
+ * happened to it.
  */
 export async function planSuspense(
   deps: RecountDeps,
@@ -64,8 +65,7 @@ async function planItem(
   ])
   const [item, noted] = [ifValid(SuspenseSchema, stored), ifValid(NotedSchema, register)]
   const born = noted ?? (register === undefined ? item : undefined)
-  // Of another client, or unreadable.
-  if (born === undefined || born.clientId !== clientId || (stored && !item)) return []
+  if (born === undefined || born.clientId !== clientId) return []
   const entries = allEntries.filter(({ suspenseId }) => suspenseId === id)
   const source: Suspense = { ...(item ?? bornItem(born)), ...v.parse(NotedSchema, born) }
   // Without its entry a row of the provider counts as not booked: the sync books it again.
@@ -86,7 +86,7 @@ async function planItem(
   const left = await unapprovedRefund(deps, after)
   if (left.length > 0) return left
   const dueAt = ifValid(TimestampSchema, stored?.['dueAt'])
-  const row = suspenseRow(stored ? { ...after, dueAt } : dueForAlert(after))
+  const row = suspenseRow(item || isByOperator ? { ...after, dueAt } : dueForAlert(after))
   const changes = rowDifferences('suspense', id, row, stored)
   const isUnrecorded = isByOperator && !records.some(({ action }) => action === 'resolve-suspense')
   const said = { status: after.status, resolution: after.resolution, notes: after.notes ?? null }

@@ -5,12 +5,7 @@ import { type Entry, NO_FIGURES, newEntry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { readWindow, recreditWindow } from '../ledger/window-store.ts'
 import { requireApproval } from '../operator/approval-store.ts'
-import {
-  type AuditRecord,
-  type RecordDeps,
-  readAuditRecords,
-  recordChange,
-} from '../operator/audit-record-store.ts'
+import { type RecordDeps, readAuditRecords, recordChange } from '../operator/audit-record-store.ts'
 import type { Steps } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
 import { sendAnnouncement } from '../webhook/delivery/announce.ts'
@@ -149,21 +144,16 @@ export async function recreditSettlement(
   input: CloseInput & { readonly notes: string },
 ) {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const { records } = await readAuditRecords(deps, input.settlementId)
-    const settlement = await findAnySettlement(deps, input.settlementId)
-    if (settlement.status !== 'failed') throw wrongStateError('recredited', settlement)
-    if (settlement.recreditedAt !== undefined) {
-      const hint = 'Its funds are in available_minor until the next settlement.'
-      throw refused('settlement was recredited already', hint)
-    }
-    requireNoRecord(records, settlement, 'recredit-settlement')
-    await requireOwnSums(deps, settlement)
+    const { settlement, postedAt } = await openAgain(
+      deps,
+      input,
+      'recredit-settlement',
+      assertRecreditable,
+    )
     const approval = await requireApproval(deps, {
       action: 'recredit-settlement',
       payload: { settlement_id: settlement.settlementId },
     })
-    const { closedUntil } = await readWindow(deps, settlement.clientId)
-    const postedAt = later(deps.now(), closedUntil)
     const recredited: Settlement = { ...settlement, recreditedAt: postedAt }
     const action = {
       operator: input.operator,
@@ -181,17 +171,34 @@ export async function recreditSettlement(
   throw conflict('other changes of this ledger are in progress; try again')
 }
 
+function assertRecreditable(settlement: Settlement) {
+  if (settlement.status !== 'failed') throw wrongStateError('recredited', settlement)
+  if (settlement.recreditedAt === undefined) return
+  const hint = 'Its funds are in available_minor until the next settlement.'
+  throw refused('settlement was recredited already', hint)
+}
+
 /**
- * After a restore the table may have the record of a change whose row it has lost. The records must
- * be read before the row: a change that runs at the same time writes both.
+ * The settlement whose net is to be its client's money again, and from when on. After a restore the
+ * table may have the record of a change whose row it has lost. The records must be read before the
+ * row: a change that runs at the same time writes both.
  */
-export function requireNoRecord(
-  records: readonly AuditRecord[],
-  { settlementId, clientId }: Settlement,
+export async function openAgain(
+  deps: CloseDeps,
+  { settlementId }: CloseInput,
   action: string,
+  assertState: (settlement: Settlement) => void,
 ) {
-  if (!records.some((record) => record.action === action)) return
-  const message = `a record says that ${action} of settlement ${settlementId} was done`
-  const actionHint = `Run recount-ledger --client_id ${clientId}: it brings back what a restore lost.`
-  throw conflict(message, actionHint)
+  const { records } = await readAuditRecords(deps, settlementId)
+  const settlement = await findAnySettlement(deps, settlementId)
+  assertState(settlement)
+  const { clientId } = settlement
+  if (records.some((record) => record.action === action)) {
+    const message = `a record says that ${action} of settlement ${settlementId} was done`
+    const actionHint = `Run recount-ledger --client_id ${clientId}: it brings back what a restore lost.`
+    throw conflict(message, actionHint)
+  }
+  await requireOwnSums(deps, settlement)
+  const { closedUntil } = await readWindow(deps, clientId)
+  return { settlement, postedAt: later(deps.now(), closedUntil) }
 }

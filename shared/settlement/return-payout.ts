@@ -4,22 +4,20 @@ import { type Entry, figuresOf, newEntry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { adjustmentLegs } from '../journal/legs.ts'
 import { adjustCredit } from '../ledger/shard-store.ts'
-import { readWindow } from '../ledger/window-store.ts'
 import { ZERO } from '../money.ts'
 import { requireApproval } from '../operator/approval-store.ts'
-import { readAuditRecords, recordChange } from '../operator/audit-record-store.ts'
-import { later, type Timestamp } from '../time.ts'
+import { recordChange } from '../operator/audit-record-store.ts'
+import type { Timestamp } from '../time.ts'
 import { tryToMake } from '../verdict/difference.ts'
 import {
   type CloseDeps,
+  openAgain,
   recreditEntry,
-  requireNoRecord,
   statusRecord,
   type TransferInput,
 } from './close-settlement.ts'
-import { requireOwnSums } from './require-own-sums.ts'
 import type { Settlement } from './settlement.ts'
-import { findAnySettlement, markReturned } from './settlement-store.ts'
+import { markReturned } from './settlement-store.ts'
 
 /** Other operators, and a settlement that raises the fence, may refuse a try. */
 const MAX_TRIES = 5
@@ -34,17 +32,12 @@ const MAX_TRIES = 5
  */
 export async function returnPayout(deps: CloseDeps, input: TransferInput) {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const { records } = await readAuditRecords(deps, input.settlementId)
-    const settlement = await findAnySettlement(deps, input.settlementId)
-    assertReturnable(settlement)
-    requireNoRecord(records, settlement, 'return-payout')
-    await requireOwnSums(deps, settlement)
+    const opened = await openAgain(deps, input, 'return-payout', assertReturnable)
+    const { settlement, postedAt: returnedAt } = opened
     const { settlementId, clientId, netMinor } = settlement
     const details = { bank_reference: input.bankReference, value_date: input.valueDate ?? null }
     const payload = { settlement_id: settlementId, ...details }
     const approval = await requireApproval(deps, { action: 'return-payout', payload })
-    const { closedUntil } = await readWindow(deps, clientId)
-    const returnedAt = later(deps.now(), closedUntil)
     const entry = returnedEntry(settlement, returnedAt)
     const shown = { ...details, notes: input.notes ?? null }
     const record = {

@@ -139,6 +139,8 @@ function messageOfCase(item: Suspense, { wentBack }: Facts) {
     return `The dispute ${suspenseId} of payment ${paymentId} (${amount}) is won. What its chargeback took comes back by a row of the provider. No action is needed.`
   if (state === 'lost')
     return `The dispute ${suspenseId} of payment ${paymentId} (${amount}) is lost. Its chargeback's row takes the money; get-payment shows what the merchant gives back, and get-books what the house bears.`
+  if (state === 'under_review')
+    return `The dispute ${suspenseId} of payment ${paymentId} (${amount}) is under review. No action is needed now: an alert tells its end.`
   const { refundedMinor = ZERO, chargebacks = [] } = wentBack ?? {}
   const back =
     refundedMinor > 0

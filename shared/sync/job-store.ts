@@ -166,7 +166,7 @@ export function scheduleReading(deps: TableDeps, slice: Slice, dueAt: Timestamp)
 }
 
 export function retryOpenTransaction(deps: TableDeps, job: OpenTransaction, dueAt: Timestamp) {
-  const set = { dueAt, tries: job.tries + 1 }
+  const set = { dueAt, tries: job.tries }
   return deps.table.write(update(syncJobKey(job.id), { set }, isAsClaimed(job)))
 }
 

@@ -74,6 +74,7 @@ export async function readSlice(
 ): Promise<SliceEnd> {
   let slice = claimed
   let hasRestarted = false
+  let positions = new Set([slice.afterId])
   const release = async (end: SliceEnd, at = run.deps.now()) => {
     const tries = (slice.tries ?? 0) + 1
     if (end === 'refused') await kept.release({ ...slice, tries }, nextTryAt(run.deps, tries))
@@ -86,9 +87,10 @@ export async function readSlice(
     if (retryAt !== undefined) return release('rate_limited', retryAt)
     const answer = await run.deps.provider.listTransactions(filterOf(slice))
     if (answer.kind === 'found') {
-      // The provider announces more rows but gives no later position to continue from.
+      // The provider announces more rows but gives no new position to continue from.
       const position = positionAfter(answer.value) ?? slice.afterId
-      if (answer.value.hasMore && position === slice.afterId) return release('refused')
+      if (answer.value.hasMore && positions.has(position)) return release('refused')
+      positions.add(position)
       const nextSlice = await readPage(run, slice, answer.value, kept)
       if (nextSlice === undefined) return 'overtaken'
       await run.onPage()
@@ -106,6 +108,7 @@ export async function readSlice(
     const fromStart = await kept.keep(slice, { afterId: undefined, openUntil: undefined })
     if (fromStart === undefined) return 'overtaken'
     slice = fromStart
+    positions = new Set([undefined])
   }
   return release('out_of_time')
 }
@@ -182,13 +185,8 @@ async function reconcilePage(
   const { tally } = run
   const deps = { ...run.deps, endpointsOf: readsOfPage(run.deps) }
   for (const subject of page.unreadableIds ?? []) {
-    const item = finding({
-      subject,
-      cause: 'transaction_unexplained',
-      payment: undefined,
-      now: deps.now(),
-    })
-    await recordSuspense(deps, item)
+    const about = { subject, cause: 'transaction_unexplained', payment: undefined } as const
+    await recordSuspense(deps, finding({ ...about, now: deps.now() }))
   }
   const rows = await postSettledRows(deps, await rowsWithPayments(deps, page.transactions))
   const hours: OpenHours = new Map()

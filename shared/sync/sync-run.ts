@@ -155,17 +155,25 @@ function mayContinue({ end }: SyncRun) {
 async function recheckTransaction(run: SyncRun, job: OpenTransaction) {
   const { deps, tally } = run
   const { transaction } = job
-  // Due before the row that was asked about, or each later run would ask about that row first.
-  const isUnasked = run.silent
+  const lookups = lookupsOf(run)
+  let isUnasked = false
+  const isAllowed = async () => {
+    const may = await lookups.isAllowed()
+    isUnasked = !may
+    return may
+  }
   try {
     const paymentId = paymentIdOf(transaction.reference)
     // An unreadable payment counts as unknown, as on a page.
     const [payment] = paymentId === undefined ? [] : await findPaymentsByKey(deps, [paymentId])
-    const reconciled = await reconcileTransaction(deps, { transaction, payment }, lookupsOf(run))
+    const row = { transaction, payment }
+    const reconciled = await reconcileTransaction(deps, row, { ...lookups, isAllowed })
     if (reconciled === 'open') {
       tally.unanswered++
-      const tries = isUnasked ? 0 : job.tries + 1
-      await retryOpenTransaction(deps, job, nextTryAt(deps, tries, transaction.updatedAt))
+      const tries = isUnasked ? job.tries : job.tries + 1
+      // Due before the row that was asked about, or each later run would ask about that row first.
+      const dueAt = nextTryAt(deps, isUnasked ? 0 : tries, transaction.updatedAt)
+      await retryOpenTransaction(deps, { ...job, tries }, dueAt)
       return
     }
     if (typeof reconciled === 'object') {

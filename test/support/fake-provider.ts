@@ -145,21 +145,21 @@ export function pageOfRows(
   rows: readonly ProviderTransaction[],
   filter: TransactionFilter,
 ): TransactionPage {
-  const matching = rows
-    .toReversed()
-    .filter(
-      ({ updatedAt, createdAt, ...row }) =>
-        (filter.updatedFrom === undefined || updatedAt >= filter.updatedFrom) &&
-        (filter.updatedTo === undefined || updatedAt <= filter.updatedTo) &&
-        (filter.createdFrom === undefined || createdAt >= filter.createdFrom) &&
-        (filter.createdTo === undefined || createdAt <= filter.createdTo) &&
-        (filter.category === undefined || row.category === filter.category) &&
-        (filter.rows !== 'reversed' || row.status === 'reversed') &&
-        (filter.rows !== 'others' || row.type !== 'payment') &&
-        (filter.providerPaymentId === undefined ||
-          row.providerPaymentId === filter.providerPaymentId) &&
-        (filter.reference === undefined || row.reference === filter.reference),
-    )
+  const matching = rows.toReversed().filter(
+    ({ updatedAt, createdAt, ...row }) =>
+      (filter.updatedFrom === undefined || updatedAt >= filter.updatedFrom) &&
+      (filter.updatedTo === undefined || updatedAt <= filter.updatedTo) &&
+      (filter.createdFrom === undefined || createdAt >= filter.createdFrom) &&
+      (filter.createdTo === undefined || createdAt <= filter.createdTo) &&
+      (filter.category === undefined || row.category === filter.category) &&
+      (filter.rows !== 'reversed' || row.status === 'reversed') &&
+      (filter.rows !== 'others' || row.type !== 'payment') &&
+      // Without `rows` the adapter asks for payments alone.
+      (filter.rows !== undefined || row.type === 'payment') &&
+      (filter.providerPaymentId === undefined ||
+        row.providerPaymentId === filter.providerPaymentId) &&
+      (filter.reference === undefined || row.reference === filter.reference),
+  )
   const start = matching.findIndex(({ transactionId }) => transactionId === filter.afterId) + 1
   const transactions = matching.slice(start, start + filter.limit)
   return { transactions, hasMore: start + transactions.length < matching.length }

@@ -59,8 +59,13 @@ function lastOf(
 }
 
 export function keysIn(records: readonly AuditRecord[]) {
-  const keys = lastOf(records, ['issue-api-key', 'revoke-api-key'], ({ key_id: id }) => id)
-  return [...keys.values()].flatMap((after) => saidAs(ApiKeySchema, after) ?? [])
+  const said = (action: string) => lastOf(records, [action], ({ key_id: id }) => id)
+  const [issued, revoked] = [said('issue-api-key'), said('revoke-api-key')]
+  // The revocation of an unreadable key says no more than that.
+  return [...new Map([...revoked, ...issued])].flatMap(([id, after]) => {
+    const revoked_at = revoked.get(id)?.['revoked_at']
+    return saidAs(ApiKeySchema, { ...after, revoked_at }) ?? []
+  })
 }
 
 export function endpointsIn(records: readonly AuditRecord[]) {

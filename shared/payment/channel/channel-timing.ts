@@ -4,6 +4,7 @@ import {
   earlier,
   entryInForce,
   epochMs,
+  HOUR_MS,
   JAKARTA_MS,
   MINUTE_MS,
   SECOND_MS,
@@ -93,6 +94,14 @@ export function isPastItsTime(
   now: Timestamp,
 ): boolean {
   return expiryStartedAt !== undefined || (expiresAt !== undefined && expiresAt <= now)
+}
+
+/** The provider has had the time to show how the request ended. */
+export function isLongPastItsTime(
+  { expiresAt, expiryStartedAt = expiresAt }: Parameters<typeof isPastItsTime>[0],
+  now: Timestamp,
+): boolean {
+  return expiryStartedAt !== undefined && now >= addMs(expiryStartedAt, HOUR_MS)
 }
 
 /**

@@ -93,9 +93,9 @@ async function verdictOn(deps: NewsDeps, creating: CreatingPayment, row: Provide
 /** If the row is booked as paid, its capture will appear; else its request decides. */
 function verdictWithoutMoney(
   { status }: ProviderTransaction,
-  { requestStatus }: ProviderNews,
+  { requestStatus, isMissing }: ProviderNews,
 ): RowVerdict {
   const isClosed =
     requestStatus === 'failed' || requestStatus === 'expired' || requestStatus === 'cancelled'
-  return status !== 'success' && isClosed ? 'no_money' : 'undecided'
+  return status !== 'success' && isClosed && !isMissing ? 'no_money' : 'undecided'
 }

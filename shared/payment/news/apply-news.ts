@@ -111,6 +111,8 @@ async function applyDecision(
   switch (decision.do) {
     case 'nothing':
       return { kind: 'applied', payment: stored }
+    case 'wait':
+      return { kind: 'not_found', isEnded: true }
     case 'note': {
       const { payment } = decision
       const about = { subject: payment.paymentId, cause: 'state_unknown', payment } as const

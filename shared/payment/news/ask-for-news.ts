@@ -22,6 +22,8 @@ export type ProviderNews = Pick<
   readonly requestStatus: ProviderRequestStatus | undefined
   /** The capture that is named may be shown a moment later: until then its request ends nothing. */
   readonly isAwaited?: boolean
+  /** The provider does not find the payment that its own request names. */
+  readonly isMissing?: boolean
 }
 
 export type NewsAnswer =
@@ -31,7 +33,8 @@ export type NewsAnswer =
    * the capture will outrank every state of the request.
    */
   | { readonly kind: 'not_shown' }
-  | { readonly kind: 'not_found' }
+  /** `isEnded`: of a request that has ended the provider does not find the payment it names. */
+  | { readonly kind: 'not_found'; readonly isEnded?: true }
   | Unanswered
 
 /** Asks about the capture that the subject names, else about the request and its latest payment. */
@@ -56,10 +59,12 @@ export async function askForNews(
   if (answer.kind !== 'found') return answer
   const { status, latestPaymentId, ...request } = answer.value
   let latest = asked
+  let isMissing = latestPaymentId !== undefined && asked === undefined
   if (latestPaymentId !== undefined && latestPaymentId !== subject.providerPaymentId) {
     const latestAnswer = await deps.provider.getPayment(latestPaymentId)
     // A closing status may hide a capture. Without an answer about the capture nothing is closed.
     if (latestAnswer.kind === 'unanswered') return latestAnswer
+    isMissing = latestAnswer.kind === 'not_found'
     if (latestAnswer.kind === 'found') latest = latestAnswer.value
   }
   // A state that no document names may stand for money, so nothing is decided without its capture.
@@ -69,8 +74,8 @@ export async function askForNews(
   if (latest?.status === 'succeeded' || requestStatus === 'succeeded') return { kind: 'not_shown' }
   const failureReason = request.failureReason ?? latest?.failureReason
   const isAwaited = asked ? asked.status === 'open' : subject.providerPaymentId !== undefined
-  const news = { ...request, failureReason, requestStatus, isAwaited, capture: undefined }
-  return { kind: 'news', news }
+  const unpaid = { capture: undefined, isAwaited, isMissing }
+  return { kind: 'news', news: { ...request, failureReason, requestStatus, ...unpaid } }
 }
 
 /** The capture itself names its payment, whatever request led to it. */

@@ -2,8 +2,8 @@ import { assertInvariant, assertNever, invalid } from '../../errors.ts'
 import type { ClientId } from '../../ids.ts'
 import { providerFailure } from '../../provider/provider.ts'
 import { finding, recordSuspense } from '../../suspense/record-suspense.ts'
-import { addMs, HOUR_MS } from '../../time.ts'
-import { CANCEL_CHECK_MS, isPastItsTime } from '../channel/channel-timing.ts'
+import { addMs } from '../../time.ts'
+import { CANCEL_CHECK_MS, isLongPastItsTime, isPastItsTime } from '../channel/channel-timing.ts'
 import type { NewsSource, Payment } from '../payment.ts'
 import {
   findPayment,
@@ -41,12 +41,11 @@ export async function cancelPayment(
       const cancelled = await closePayment(deps, payment, { status: 'cancelled', source: 'cancel' })
       return cancelled ?? answerOvertakenCancel(deps, payment)
     }
-    case 'final':
-      return answerAfterNews(
-        deps,
-        payment,
-        await applyNewsOfVisiblePayment(deps, payment, 'cancel'),
-      )
+    case 'final': {
+      const outcome = await applyNewsOfVisiblePayment(deps, payment, 'cancel')
+      if (outcome.kind === 'not_found') await noteNotFoundUpstream(deps, payment)
+      return answerAfterNews(deps, payment, outcome)
+    }
     case 'not_found':
       await noteNotFoundUpstream(deps, payment)
       throw unansweredError({ reason: 'server_error' })
@@ -110,9 +109,11 @@ export async function expirePayment(
   if (payment.cancelRequestedAt !== undefined) {
     const newsOutcome = await applyNewsOfVisiblePayment(deps, payment, source)
     const isOpen =
-      newsOutcome.kind === 'not_found' ||
-      (newsOutcome.kind === 'applied' && newsOutcome.payment?.status === 'pending')
+      newsOutcome.kind === 'not_found'
+        ? newsOutcome.isEnded !== true
+        : newsOutcome.kind === 'applied' && newsOutcome.payment?.status === 'pending'
     if (newsOutcome.kind === 'not_shown') await noteHanging(deps, payment)
+    if (newsOutcome.kind === 'not_found') await noteNotFoundUpstream(deps, payment)
     if (!isOpen) return newsOutcome
   }
   const outcome = await recordExpiryStart(deps, payment, deps.now())
@@ -134,8 +135,12 @@ async function cancelAndClose(
   if (answer.kind === 'final') {
     const outcome = await applyNewsOfVisiblePayment(deps, payment, source)
     const isPending = outcome.kind === 'applied' && outcome.payment?.status === 'pending'
+    const isMissing = outcome.kind === 'not_found'
+    if (isMissing) await noteNotFoundUpstream(deps, payment)
     // Money that was given back before a restore ends no payment.
-    if (!isPending || !outcome.held) {
+    const hasWaited = payment.expiryStartedAt && isLongPastItsTime(payment, deps.now())
+    const isOver = isMissing ? hasWaited : isPending && outcome.held
+    if (!isOver) {
       if (isPending || outcome.kind === 'not_shown') await noteHanging(deps, payment)
       return outcome
     }
@@ -150,9 +155,8 @@ async function cancelAndClose(
 
 /** A request's end or capture may be shown minutes after the refusal. */
 async function noteHanging(deps: NewsDeps, payment: Payment) {
-  const { paymentId: subject, expiresAt, expiryStartedAt: startedAt = expiresAt } = payment
-  const now = deps.now()
-  if (startedAt === undefined || now < addMs(startedAt, HOUR_MS)) return
+  const [subject, now] = [payment.paymentId, deps.now()]
+  if (!isLongPastItsTime(payment, now)) return
   await recordSuspense(deps, finding({ subject, cause: 'state_unknown', payment, now }))
 }
 

@@ -151,8 +151,9 @@ async function checkPendingPayment(
     const isWaiting = resultOf(captureOutcomes) !== 'checked' && maySoonBeShown(payment, deps.now())
     const ownOutcome = isWaiting ? undefined : await askAboutOwnRequest(deps, payment)
     const result = resultOf(ownOutcome ? [...captureOutcomes, ownOutcome] : captureOutcomes)
+    const isMissing = ownOutcome?.kind === 'not_found' && maySoonBeShown(payment, deps.now())
     // Without a full answer the check is repeated.
-    const followUp = result === 'checked' ? 'next_check' : 'retry'
+    const followUp = result === 'checked' && !isMissing ? 'next_check' : 'retry'
     const endedPayment =
       ownOutcome?.kind === 'applied' && ownOutcome.payment?.status !== 'pending'
         ? ownOutcome.payment
@@ -209,13 +210,17 @@ export async function skipUsualCheck(deps: StoreDeps, read: Item): Promise<Check
 }
 
 /**
- * Each remembered capture costs one more call. The check of an unreadable row fails, and must not
- * stop other checks.
+ * Each remembered capture costs one more call. `most`: a check with more of them would wait for
+ * ever. The check of an unreadable row fails, and must not stop other checks.
  */
-export function callsOfCheck(read: Item, now: Timestamp): readonly ProviderOperation[] {
+export function callsOfCheck(
+  read: Item,
+  now: Timestamp,
+  most?: number,
+): readonly ProviderOperation[] {
   const stored = ifStored(read)
-  const captureIds = stored?.rememberedProviderPaymentIds ?? []
-  const captures = Array.from(captureIds, () => 'getPayment' as const)
+  const captureIds = [...(stored?.rememberedProviderPaymentIds ?? [])].slice(0, most)
+  const captures = captureIds.map(() => 'getPayment' as const)
   if (stored === undefined || stored.status === 'creating') return captures
   if (!isPastItsTime(stored, now)) return [...captures, 'getRequest']
   if (isExpiringNow(stored, now)) return []

@@ -1,7 +1,7 @@
 import type { ProviderPayment } from '../../provider/provider.ts'
 import type { MoneyCause } from '../../suspense/suspense.ts'
 import type { Timestamp } from '../../time.ts'
-import { isPastItsTime } from '../channel/channel-timing.ts'
+import { isLongPastItsTime, isPastItsTime } from '../channel/channel-timing.ts'
 import { isUnderLease } from '../creating-store.ts'
 import type { CreatingPayment, Payment, StoredPayment } from '../payment.ts'
 import { isForeign } from '../payment-store.ts'
@@ -19,6 +19,8 @@ export type Decision =
       readonly capture: ProviderPayment
     }
   | (HeldCapture & { readonly do: 'hold' })
+  /** The request has ended, but the provider does not find the payment that it names. */
+  | { readonly do: 'wait' }
   /** The provider names a state that no document names. */
   | { readonly do: 'note'; readonly payment: StoredPayment }
   /** `money`: a wrong amount, which fails the payment and is held. */
@@ -41,24 +43,17 @@ export function decideOnNews(
   // The end of a foreign payment would inform the merchant of the changed row.
   if (news.isAwaited || payment?.status !== 'pending' || isForeign(payment)) return NOTHING
   if (paymentRequestId !== payment.paymentRequestId) return NOTHING
-  switch (status) {
-    case 'failed':
-    case 'expired':
-      return { do: 'close', payment, status, failureReason }
-    case 'cancelled': {
-      // Cancelled by the client, by our expiry, or by a person at the provider (design section 4).
-      // After our expiry has begun, the provider may be reporting our own cancel.
-      const isByClient =
-        payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined
-      const closedAs = isByClient ? 'cancelled' : isPastItsTime(payment, now) ? 'expired' : 'failed'
-      return { do: 'close', payment, status: closedAs, failureReason: 'cancelled_upstream' }
-    }
-    // `succeeded` without a capture is not money yet.
-    case 'succeeded':
-    case 'open':
-    case undefined:
-      return NOTHING
-  }
+  // `succeeded` without a capture is not money yet.
+  if (status === undefined || status === 'open' || status === 'succeeded') return NOTHING
+  // That payment may be a capture, which outranks the end of its request.
+  if (news.isMissing && !isLongPastItsTime(payment, now)) return { do: 'wait' }
+  if (status !== 'cancelled') return { do: 'close', payment, status, failureReason }
+  // Cancelled by the client, by our expiry, or by a person at the provider (design section 4).
+  // After our expiry has begun, the provider may be reporting our own cancel.
+  const isByClient =
+    payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined
+  const closedAs = isByClient ? 'cancelled' : isPastItsTime(payment, now) ? 'expired' : 'failed'
+  return { do: 'close', payment, status: closedAs, failureReason: 'cancelled_upstream' }
 }
 
 function decideOnCapture(

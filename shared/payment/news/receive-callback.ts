@@ -120,7 +120,9 @@ async function makeDue(
   const stored = parseStored(write.item)
   const isUndecided = outcome.kind === 'not_shown' || outcome.kind === 'unanswered'
   if (stored?.status === 'creating' && isUndecided && providerPaymentId !== undefined) {
-    await rememberCapture(deps, stored, providerPaymentId, now)
+    const remembered = await rememberCapture(deps, stored, providerPaymentId, now)
+    // Its attempt has committed meanwhile.
+    if (!remembered.applied) await markDueNow(deps, paymentId, now)
   }
   return stored
 }

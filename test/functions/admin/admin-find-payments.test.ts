@@ -1,8 +1,10 @@
 import { describe, expect } from 'vitest'
 import { handler as findPayments } from '../../../functions/admin/find-payments.ts'
+import { handler as getPayment } from '../../../functions/admin/get-payment.ts'
 import { minor } from '../../../shared/money.ts'
 import { writePointers } from '../../../shared/payment/creating-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
+import type { QueryInput } from '../../../shared/table/table.ts'
 import { addMs, timestampOf } from '../../../shared/time.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import {
@@ -258,15 +260,22 @@ it.each<[object, 422 | 404, string]>([
   expect(JSON.stringify(answer.body)).toContain(message)
 })
 
-it('find-payments is incomplete when one call cannot read all newer suspense items', async ({
+it('find-payments and get-payment are incomplete when one call cannot read all newer suspense items', async ({
   deps,
 }) => {
   const payment = await aPendingPayment(deps, await aStoredClient(deps))
   const items = Array.from({ length: 100 }, (_, at) => ({ pk: `SUSPENSE#${at}`, sk: 'SUSPENSE' }))
   let pages = 0
-  const query = async () => ({ items, count: 100, cursor: ++pages < 51 ? {} : undefined })
+  const query = async ({ index }: QueryInput) =>
+    index === undefined
+      ? { items: [], count: 0, cursor: undefined }
+      : { items, count: 100, cursor: ++pages < 51 ? {} : undefined }
   const crowded = withRequests(deps, { ...deps.requests, query })
 
   const search = { payment_request_id: payment.paymentRequestId }
   expect(await find(crowded, search)).toMatchObject({ ids: [payment.paymentId], complete: false })
+  pages = 0
+  expect(await invokeAdmin(getPayment, crowded, { payment_id: payment.paymentId })).toMatchObject({
+    body: { timeline: { suspense: [], suspense_complete: false } },
+  })
 })

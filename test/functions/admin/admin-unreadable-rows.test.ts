@@ -16,6 +16,7 @@ import {
   referenceKey,
   suspenseKey,
 } from '../../../shared/table/keys.ts'
+import { recount } from '../../integration/recount/torn-world.ts'
 import { anApi } from '../../support/api-event.ts'
 import { aFinding } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
@@ -32,7 +33,7 @@ function refusalOf(id?: string) {
   return { status: 409, body: { action_hint: `Run recount-ledger${ofClient}.` } }
 }
 
-it('an unreadable merchant and key are named by their lists, and refuse an action with the command that repairs them', async () => {
+it('an unreadable merchant and key are named by their lists, and the merchant refuses an action with the command that repairs it', async () => {
   const deps = memoryDeps()
   const [altered, other] = [await aStoredClient(deps), await aStoredClient(deps)]
   const { clientId } = other
@@ -48,13 +49,28 @@ it('an unreadable merchant and key are named by their lists, and refuse an actio
     status: 200,
     body: { data: [{ key_id: otherKey.key.keyId }], unreadable_ids: [alteredKey.key.keyId] },
   })
-  for (const [handler, client_id, payload] of [
-    [revokeApiKey, clientId, { operator: 'ayu', key_id: alteredKey.key.keyId }],
-    [getClient, altered.clientId, {}],
-  ] as const) {
-    const got = await invokeAdmin(handler, deps, { client_id, ...payload })
-    expect(got).toMatchObject(refusalOf(client_id))
-  }
+  const client_id = altered.clientId
+  expect(await invokeAdmin(getClient, deps, { client_id })).toMatchObject(refusalOf(client_id))
+})
+
+it('an unreadable key is revoked at once, and a recount brings it back revoked', async () => {
+  const deps = memoryDeps()
+  const client = await aStoredClient(deps)
+  const { key } = await issueKey(deps, client.clientId)
+  await alter(deps, apiKeyKey(key.keyId), { prefix: 1 })
+  const ids = { client_id: client.clientId, key_id: key.keyId }
+
+  const answer = await invokeAdmin(revokeApiKey, deps, { operator: 'ayu', ...ids })
+
+  const revoked = { ...ids, revoked_at: deps.now() }
+  expect(answer).toMatchObject({ status: 200, body: revoked })
+  expect(await rawItem(deps, apiKeyKey(key.keyId))).toMatchObject(revoked)
+  deps.clock.advance(120)
+  await recount(deps, client)
+  expect(await rawItem(deps, apiKeyKey(key.keyId))).toMatchObject({
+    ...revoked,
+    prefix: key.prefix,
+  })
 })
 
 it('an unreadable suspense item of a client, or of none, refuses its resolution with a command', async () => {

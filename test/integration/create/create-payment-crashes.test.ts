@@ -135,27 +135,19 @@ function repeating(deps: TestDeps, kind: TableCall['name']) {
 }
 
 describe('a caller whose claim was applied, and is refused when the SDK repeats it', () => {
-  it('goes on with a first claim at once', async () => {
-    const { deps, make, creates, ledger } = await aCreate()
-    const startMs = deps.monotonicMs()
-
-    const { payment, outcome } = await make(repeating(deps, 'put'))
-
-    expect([payment.attempt, outcome, creates()]).toStrictEqual([1, 'created', 1])
-    expect(deps.monotonicMs()).toBe(startMs)
-    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
-  })
-
-  it('goes on with a takeover at once', async () => {
+  it.each([
+    ['first claim', 'put', 'created', 1],
+    ['takeover', 'update', 'resumed', 2],
+  ] as const)('goes on with a %s at once', async (_, kind, result, attempt) => {
     const { deps, make, creates, ledger } = await aCreate()
     deps.provider.answer('createRequest', TIMED_OUT)
-    await make().catch(() => undefined)
+    if (attempt === 2) await make().catch(() => undefined)
     deps.provider.heal('createRequest')
     const startMs = deps.monotonicMs()
 
-    const { payment, outcome } = await make(repeating(deps, 'update'))
+    const { payment, outcome } = await make(repeating(deps, kind))
 
-    expect([payment.attempt, outcome, creates()]).toStrictEqual([2, 'resumed', 2])
+    expect([payment.attempt, outcome, creates()]).toStrictEqual([attempt, result, attempt])
     expect(deps.monotonicMs()).toBe(startMs)
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })

@@ -144,12 +144,19 @@ describe('a push that may still be paid', () => {
     ['pending, and its request is open', 'pending', 'open', 'open'],
     ['successful although the provider shows no money yet', 'success', 'open', 'open'],
     ['successful although its request has failed', 'success', 'failed', 'failed'],
+    [
+      'pending, and the payment that its failed request names is not found',
+      'pending',
+      '',
+      'failed',
+    ],
   ] as const)(
     'is not sent again while its row is %s',
     async (_, rowStatus, status, requestStatus) => {
-      const { row, listRows, report, expectHeldBack } = await lostPush()
+      const { deps, row, listRows, report, expectHeldBack } = await lostPush()
       const pushRow = row(rowStatus)
-      report(pushRow, status, 0, requestStatus)
+      report(pushRow, status || 'open', 0, requestStatus)
+      if (status === '') deps.provider.payments.clear()
       listRows([pushRow])
 
       await expectHeldBack(UNDECIDED)

@@ -172,6 +172,18 @@ describe('the alerts of a dispute', () => {
   )
 })
 
+it('one that is heard of while it is under review asks nobody to answer it', async ({
+  deps,
+  credited,
+}) => {
+  await send(deps, { reference_id: credited.reference }, 'dispute.under_review')
+
+  expect(deps.published).toMatchObject([
+    { kind: 'suspense.case', message: expect.stringContaining('is under review') },
+  ])
+  expect(deps.published[0]?.message).not.toContain('without an answer')
+})
+
 /** Disputes beside one another, beside an erasure, and that begin again (design section 14). */
 
 it('one without an amount and a day balances', async ({ deps, credited }) => {

@@ -14,7 +14,8 @@ import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { call } from '../../support/api-event.ts'
 import { aCreating, aPendingPayment, checkWhenDue } from '../../support/payment-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
-import { memoryDeps, recordTable } from '../../support/test-deps.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { interceptTable, memoryDeps, recordTable } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { aHiddenPayment, TOKEN } from './hidden-payment.ts'
 import { paymentTest as it } from './payment-test.ts'
@@ -67,7 +68,7 @@ describe('a callback about a capture that the provider does not show yet', () =>
       suspenseOf,
     } = await aHiddenPayment()
     const paidRequest = request()
-    request({ status: 'expired' })
+    request({ status: 'expired', latestPaymentId: undefined })
     await notify()
     request(paidRequest)
 
@@ -182,7 +183,7 @@ describe('a callback about a payment that is being created and whose capture the
       ...hidden,
       creating,
       ids,
-      receive: () => hidden.receivePaid({ ...payment, ...ids, paymentId }),
+      receivePaid: () => hidden.receivePaid({ ...payment, ...ids, paymentId }),
       reread: () => findStoredPayment(deps, paymentId),
     }
   }
@@ -190,12 +191,12 @@ describe('a callback about a payment that is being created and whose capture the
   it.each(['missing', 'refused'])(
     'is stored, checked at once, and removed after an hour (%s)',
     async (visibility) => {
-      const { deps, creating, providerPaymentId, receive, reread } = await aHiddenCreating({})
+      const { deps, creating, providerPaymentId, receivePaid, reread } = await aHiddenCreating({})
       if (visibility === 'refused') deps.provider.silence('getPayment')
       const ids = new Set([providerPaymentId])
       const remembering = { status: 'creating', rememberedProviderPaymentIds: ids }
 
-      expect(await receive()).toBe('ask_again')
+      expect(await receivePaid()).toBe('ask_again')
       expect(await reread()).toMatchObject({ ...remembering, dueAt: deps.now() })
       if (visibility === 'refused') deps.provider.silence('getPayment', 'refused')
       expect(await checkWhenDue(deps, creating)).toBe('not_shown')
@@ -209,33 +210,51 @@ describe('a callback about a payment that is being created and whose capture the
     },
   )
 
+  it('makes it due at once when its attempt commits meanwhile', async () => {
+    const { deps, payment, creating, ids, receive, captureBody } = await aHiddenCreating({})
+    const { paymentId } = creating
+    const key = paymentKey(paymentId)
+    const pending = { ...(await rawItem(deps, paymentKey(payment.paymentId))), ...key }
+    let updates = 0
+    const committing = interceptTable(deps, {
+      before: async ({ name }) => {
+        if (name === 'update' && ++updates === 2) await putRaw(deps, { ...pending, id: paymentId })
+      },
+    })
+    const body = captureBody({ ...payment, ...ids, paymentId })
+
+    expect(await receive(body, 0, committing)).toBe('ask_again')
+
+    expect(await rawItem(deps, key)).toMatchObject({ status: 'pending', due_at: deps.now() })
+  })
+
   it.each([true, false])(
     'answers 500 when the provider’s request is open or unknown (known: %s)',
     async (isKnown) => {
-      const { deps, receive, reread } = await aHiddenCreating({
+      const { deps, receivePaid, reread } = await aHiddenCreating({
         status: 'open',
         latestPaymentId: undefined,
       })
       if (!isKnown) deps.provider.requests.delete(PR_CREATING)
 
-      expect(await receive()).toBe('ask_again')
+      expect(await receivePaid()).toBe('ask_again')
       expect(await reread()).not.toHaveProperty('rememberedProviderPaymentIds')
     },
   )
 
   it('remembers another amount while an attempt runs, and holds it after the attempt', async () => {
-    const { deps, ids, providerPaymentId, suspenseOf, receive, reread } = await aHiddenCreating({
-      status: 'open',
-    })
+    const { deps, ids, providerPaymentId, suspenseOf, receivePaid, reread } = await aHiddenCreating(
+      { status: 'open' },
+    )
     const capture = { status: 'captured', currency: 'IDR', capturedMinor: minor(1) } as const
     deps.provider.payments.set(providerPaymentId, { ...capture, ...ids, providerPaymentId })
 
-    expect(await receive()).toBe('ask_again')
+    expect(await receivePaid()).toBe('ask_again')
     expect(await suspenseOf(providerPaymentId)).toBeUndefined()
     const { leaseUntil } = Object(await reread())
     deps.clock.set(leaseUntil)
 
-    expect(await receive()).toBe('applied')
+    expect(await receivePaid()).toBe('applied')
     expect(await suspenseOf(providerPaymentId)).toMatchObject({ cause: 'wrong_amount' })
   })
 })

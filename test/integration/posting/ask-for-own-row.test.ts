@@ -47,6 +47,14 @@ describe('askForOwnRow (design section 4, Fee)', () => {
     },
   )
 
+  it('knows of a row that cannot be read', async () => {
+    const deps = testDeps()
+    const value = { transactions: [], hasMore: false, unreadableIds: ['txn-1'] }
+    deps.provider.answer('listTransactions', { kind: 'found', value })
+
+    expect(await askForOwnRow(deps, PAYMENT)).toMatchObject({ row: undefined, isKnown: true })
+  })
+
   it('says of a void row nothing while a second row of the capture stands', async () => {
     const rows = [{ ...OWN_ROW, status: 'reversed' } as const, { ...OWN_ROW, keptMinor: undefined }]
 

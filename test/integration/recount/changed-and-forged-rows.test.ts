@@ -14,15 +14,18 @@ import { holdMoney } from '../../../shared/payment/held-money.ts'
 import { creditedPayment as credited } from '../../../shared/payment/news/succeed-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { adjustmentEntry } from '../../../shared/posting/adjust-ledger.ts'
-import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
+import { bookSuspense, bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { planPosting } from '../../../shared/posting/post-payments.ts'
 import { refundPayment } from '../../../shared/posting/refund-payment.ts'
+import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
 import { returnedEntry } from '../../../shared/settlement/return-payout.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { entryKey, paymentKey, suspenseKey } from '../../../shared/table/keys.ts'
-import { put } from '../../../shared/table/step.ts'
+import { dueWork, put } from '../../../shared/table/step.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { someHeldMoney } from '../../support/money-rows.ts'
 import { aSucceededPayment, settledRowFor } from '../../support/paid-builders.ts'
 import { aPendingPayment, payFirst } from '../../support/payment-builders.ts'
@@ -261,9 +264,36 @@ async function alteredHold({ deps, payment }: World, fields: object) {
 
 it('a recount plans no write that changes nothing', async () => {
   const held = await world()
-  await alteredHold(held, { kind: 'unknown' })
+  const alertAt = addMs(held.deps.now(), 400 * DAY_MS)
+  const { dueAt: due_at, ...work } = dueWork('alert', 'py-second', alertAt)
+  await alteredHold(held, { ...work, due_at })
 
   expect((await recount(held.deps, held.client)).written).toStrictEqual([])
+})
+
+it('a recount writes an unreadable item of suspense anew, as its register, its entries and its trail say', async () => {
+  const held = await world()
+  const { deps, client, payment } = held
+  const cause = 'second_capture'
+  const item = someHeldMoney(deps, 'py-resolved', 5_000, { cause, payment })
+  await holdMoney(deps, item)
+  await bookSuspense(deps, item, {
+    transactionId: 'txn-held',
+    rowAt: deps.now(),
+    providerMinor: minor(5_000),
+  })
+  const input = { suspenseId: 'py-resolved', operator: 'ana', notes: 'too old' } as const
+  await resolveSuspense(deps, { ...input, resolution: 'written_off' })
+  const stored = await rawItem(deps, suspenseKey('py-resolved'))
+  await expectBalanced(deps, client)
+  await alter(deps, suspenseKey('py-resolved'), { status: 'gone', amount_minor: '5000' })
+  await alteredHold(held, { kind: 'unknown' })
+
+  expect((await recount(deps, client)).left).toStrictEqual([])
+
+  expect(await rawItem(deps, suspenseKey('py-resolved'))).toMatchObject({ ...stored })
+  expect(await findSuspense(deps, 'py-second')).toMatchObject({ kind: 'money', status: 'open' })
+  await expectBalanced(deps, client)
 })
 
 it('a recount books no refund by bank that nobody has approved', async () => {

@@ -100,14 +100,11 @@ describe('sync: a row that takes more than suspense holds', () => {
     ['a void before the settlement, after a refund', [refundOf(60_000), VOID], 60_000, NOT_SETTLED],
   ])(
     '%s is one finding with the loss',
-    async ([, taken, lostMinor, ownFields], { deps, hold, sync, syncAfter }) => {
+    async ([, taken, lostMinor, ownFields], { deps, hold, syncAfter }) => {
       const { heldRow } = await hold('second_capture', { ...OWN, ...ownFields })
       deps.published.length = 0
 
-      for (const fields of taken) {
-        await sync(settledRow(heldRow, deps.now(), fields))
-        deps.clock.advance(600)
-      }
+      for (const fields of taken) await syncAfter(600, settledRow(heldRow, deps.now(), fields))
       await syncAfter(86_400)
 
       const { transactionId = '' } = taken.at(-1) ?? {}
@@ -125,14 +122,11 @@ describe('sync: a row that takes more than suspense holds', () => {
     ['two refunds of parts', [refundOf(60_000), refundOf(40_000)]],
     ['a refund of a part and a dispute of the rest', [refundOf(60_000), disputeOf(40_000)]],
     ['a void', [VOID]],
-  ])('%s of held money is no finding', async ([, taken], { deps, hold, sync, syncAfter }) => {
+  ])('%s of held money is no finding', async ([, taken], { deps, hold, syncAfter }) => {
     const { heldRow, item } = await hold('second_capture', OWN)
     deps.published.length = 0
 
-    for (const fields of taken) {
-      await sync(settledRow(heldRow, deps.now(), fields))
-      deps.clock.advance(600)
-    }
+    for (const fields of taken) await syncAfter(600, settledRow(heldRow, deps.now(), fields))
     await syncAfter(86_400)
 
     expect(await item()).toMatchObject({ status: 'resolved', resolution: 'refunded' })

@@ -96,12 +96,13 @@ it('our bank refunds no payment whose void refund stands', async ({ deps, credit
   await expect(refundByBank(deps, credited)).rejects.toMatchObject(STANDS_AGAIN)
 })
 
-it.for(['success', 'unknown', 'of no known type', 'unreadable', 'on a further page'] as const)(
+const FORMS = ['success', 'unknown', 'of no known type', 'unreadable', 'on a second page', 'unread']
+it.for(FORMS)(
   'our bank refunds no payment whose refund names it by its reference alone: %s',
   async (form, { deps, rows, credited, sync }) => {
     await sync(rowNow(deps, credited))
     const ids = { providerPaymentId: '', reference: credited.reference }
-    const hasMore = form === 'on a further page'
+    const hasMore = form === 'unread'
     const isMissing = hasMore || form === 'unreadable'
     const value = { transactions: [], hasMore, ...(!hasMore && { unreadableIds: ['txn_1'] }) }
     if (isMissing) deps.provider.answer('listTransactions', { kind: 'found', value })
@@ -109,12 +110,17 @@ it.for(['success', 'unknown', 'of no known type', 'unreadable', 'on a further pa
       rows.push(
         settledRow(ids, deps.now(), {
           ...refundFields,
-          ...(form === 'of no known type' ? { type: 'unknown' } : { status: form }),
+          ...(form === 'of no known type' && { type: 'unknown' }),
+          ...(form === 'unknown' && { status: form }),
         }),
       )
+    // The provider shows the newest rows first.
+    for (let later = 0; form === 'on a second page' && later < 60; later++)
+      rows.push(settledRow(ids, deps.now(), { type: 'return', status: 'failed' }))
 
     await expect(refundByBank(deps, credited)).rejects.toMatchObject({
       code: isMissing ? 'server_error' : 'conflict',
+      details: { actionHint: expect.stringContaining('Give nothing back') },
     })
   },
 )

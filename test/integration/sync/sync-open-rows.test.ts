@@ -54,6 +54,23 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
     await hasEnded(deps, paid)
   })
 
+  it('keeps its wait in a run that does not ask about it', async ({ deps, client, paid, sync }) => {
+    failGetPayment(deps)
+    const others = [await paidUpstream(deps, client), await paidUpstream(deps, client)]
+    const rows = [paid, ...others].map((one) => rowOfOtherAttempt(deps, one))
+    await sync(...rows)
+    const tries = async () => {
+      const jobs = rows.map((row) => deps.table.get(syncJobKey(`open#${row.transactionId}`)))
+      return (await Promise.all(jobs)).map((job) => job?.['tries'])
+    }
+
+    // The first check of a run is unanswered. The run then asks about no other row.
+    deps.clock.advance(180)
+    await runSyncJobs(deps, { woken: false })
+
+    expect((await tries()).toSorted()).toStrictEqual([0, 0, 1])
+  })
+
   it('is checked by its key, whatever id its job names', async ({
     deps,
     paid,

@@ -70,6 +70,24 @@ describe('sync: the positions of its slices', () => {
     },
   )
 
+  it('end a run at a page that leads back to an earlier page', async ({ deps, rows, sync }) => {
+    const { listings, state } = await withBacklog(deps, rows, 150)
+    const positions = [rows.slice(-100, -99), rows.slice(-50, -49)]
+    state.answer = (question) => {
+      const transactions = positions[question % 2] ?? []
+      const isAround = question > 2 && question < 100
+      return isAround ? { kind: 'found', value: { transactions, hasMore: true } } : undefined
+    }
+
+    expect(await sync()).toMatchObject({ complete: false, until: null })
+
+    expect(listings).toHaveLength(3)
+    state.answer = undefined
+    deps.clock.advance(240)
+    await runSyncJobs(deps, { woken: false })
+    expect(await findDueJobs(deps, 10)).toStrictEqual([])
+  })
+
   it('hold up no other job when the provider refuses one of them for days', async ({
     deps,
     paid,
