@@ -42,9 +42,9 @@ export async function cancelPayment(
       return cancelled ?? answerOvertakenCancel(deps, payment)
     }
     case 'final': {
-      const outcome = await applyNewsOfVisiblePayment(deps, payment, 'cancel')
-      if (outcome.kind === 'not_found') await noteNotFoundUpstream(deps, payment)
-      return answerAfterNews(deps, payment, outcome)
+      const newsOutcome = await applyNewsOfVisiblePayment(deps, payment, 'cancel')
+      if (newsOutcome.kind === 'not_found') await noteNotFoundUpstream(deps, payment)
+      return answerAfterNews(deps, payment, newsOutcome)
     }
     case 'not_found':
       await noteNotFoundUpstream(deps, payment)

@@ -115,8 +115,10 @@ it.for(FORMS)(
         }),
       )
     // The provider shows the newest rows first.
-    for (let later = 0; form === 'on a second page' && later < 60; later++)
-      rows.push(settledRow(ids, deps.now(), { type: 'return', status: 'failed' }))
+    const newer = Array.from({ length: form === 'on a second page' ? 60 : 0 }, () =>
+      settledRow(ids, deps.now(), { type: 'return', status: 'failed' }),
+    )
+    rows.push(...newer)
 
     await expect(refundByBank(deps, credited)).rejects.toMatchObject({
       code: isMissing ? 'server_error' : 'conflict',

@@ -1,0 +1,87 @@
+/** Goal: a recount heals also what the provider has changed since it was booked. */
+import { describe, expect } from 'vitest'
+import { minor } from '../../../shared/money.ts'
+import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
+import { entriesOf } from '../../../shared/posting/payment-entries.ts'
+import { refundPayment } from '../../../shared/posting/refund-payment.ts'
+import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
+import { entryKey, paymentKey } from '../../../shared/table/keys.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import { creditedPayment, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { erase, putRaw, rawItem } from '../../support/tampering.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { clientTest as it } from '../settlement/client-test.ts'
+import { syncRows } from './torn-flows.ts'
+import { recount } from './torn-world.ts'
+
+/** Another form of the payment's own row. */
+function change(deps: TestDeps, fields: Partial<ProviderTransaction>) {
+  const { transactions } = deps.provider
+  const own = transactions.pop()
+  if (own) transactions.push({ ...own, keptMinor: undefined, ...fields, updatedAt: deps.now() })
+}
+
+const CHANGES: Readonly<Record<string, (deps: TestDeps, requestId: string) => unknown>> = {
+  'has voided': (deps) =>
+    change(deps, { status: 'reversed', reversalKind: 'voided', providerMinor: minor(100_000) }),
+  'has charged less for': (deps) =>
+    change(deps, { providerMinor: minor(100_000), isFeeEnded: true }),
+  'has been paid for twice': (deps, requestId) => deps.provider.pay(requestId),
+  'has deducted a fee from, under a contract that bills later,': () => undefined,
+}
+
+describe.each(Object.entries(CHANGES))('a payment that the provider %s', (title, act) => {
+  it.for(['entry', 'posting'])('is healed of a lost %s', async (lost, { deps: own, client }) => {
+    const providerFees = title.includes('bills later') ? 'invoiced' : 'deducted'
+    const deps = { ...own, stage: { ...own.stage, providerFees } as const }
+    const paid = await creditedPayment(deps, client)
+    const key = paymentKey(paid.payment.paymentId)
+    const open = await rawItem(deps, key)
+    deps.provider.transactions.push(rowNow(deps, paid))
+    await syncRows(deps)
+    const [entry] = entriesOf(await paymentOf(deps, paid))
+    if (lost === 'posting') await putRaw(deps, open)
+    else if (entry) await erase(deps, entryKey(client.clientId, entry))
+    deps.clock.advance(120)
+    act(deps, paid.payment.paymentRequestId)
+
+    expect((await recount(deps, client)).left).toStrictEqual([])
+
+    await expectBalanced(deps, client)
+    await syncRows(deps)
+  })
+})
+
+it('a recount heals a dispute whose row the provider has ended since', async ({ deps, client }) => {
+  const paid = await creditedPayment(deps, client)
+  const fields = { type: 'return', reversalKind: 'chargeback', keptMinor: undefined } as const
+  const figures = { amountMinor: minor(104_000), disputedMinor: minor(100_000) }
+  deps.provider.transactions.push(rowNow(deps, paid))
+  await syncRows(deps)
+  deps.provider.transactions.push(rowNow(deps, paid, { ...fields, ...figures }))
+  await syncRows(deps)
+  const entry = entriesOf(await paymentOf(deps, paid)).find(({ type }) => type === 'chargeback')
+  if (entry) await erase(deps, entryKey(client.clientId, entry))
+  deps.clock.advance(120)
+  change(deps, { status: 'reversed', reversalKind: undefined })
+
+  expect((await recount(deps, client)).left).toStrictEqual([])
+
+  await expectBalanced(deps, client)
+  await syncRows(deps)
+})
+
+it('a recount heals a refund of a row that an operator took over', async ({ deps, client }) => {
+  const paid = await aSucceededPayment(deps, client)
+  const row = { transactionId: 'txn-transfer', rowAt: deps.now(), amountMinor: minor(30_000) }
+  await bookUnmatchedRow(deps, { ...row, providerMinor: minor(-30_000) })
+  const input = { ...paid, operator: 'ana', amountMinor: minor(30_000) }
+  await refundPayment(deps, { ...input, providerTransactionId: 'txn-transfer' })
+  const stored = await paymentOf(deps, { payment: paid })
+  const entry = entriesOf(stored).find(({ type }) => type === 'refund')
+  if (entry) await erase(deps, entryKey(client.clientId, entry))
+  deps.clock.advance(120)
+
+  expect((await recount(deps, client)).left).toStrictEqual([])
+})
