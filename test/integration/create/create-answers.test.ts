@@ -199,20 +199,23 @@ describe('createPayment while the provider pauses creates (design section 4)', (
     const first = memoryDeps()
     const { client, make, creates } = await aCreate({}, first)
     const replayed = await create(first, client, aRequest(), 'an earlier key')
-    first.provider.answer('createRequest', { kind: 'not_executed', reason: 'RATE_LIMIT_EXCEEDED' })
-    first.provider.script('pauseMs', () => 12_250)
-    first.clock.advance(1)
-    // The first 429 makes the pause known.
-    first.provider.script('pauseMs', () => (creates() < 2 ? 0 : 12_250))
-    await expect(make()).rejects.toMatchObject({ code: 'internal_error' })
     const second = testDeps({ requests: first.requests, now: first.now })
+    const waiting: Promise<unknown>[] = []
+    first.provider.script('createRequest', async () => {
+      const isWaiting = Promise.withResolvers<void>()
+      waiting.push(make({ ...second, sleep: async () => isWaiting.resolve() }))
+      await isWaiting.promise
+      // The first 429 makes the pause known.
+      first.provider.script('pauseMs', () => 12_250)
+      return { kind: 'not_executed', reason: 'RATE_LIMIT_EXCEEDED' }
+    })
+    const paused = { code: 'rate_limit', details: { retryAfterSeconds: 13 } }
+    await expect(make()).rejects.toMatchObject(paused)
+    await expect(waiting[0]).rejects.toMatchObject(paused)
 
     for (const deps of [first, second]) {
       for (const key of ['key-1', 'key-2'])
-        await expect(create(deps, client, aRequest(), key)).rejects.toMatchObject({
-          code: 'rate_limit',
-          details: { retryAfterSeconds: 13 },
-        })
+        await expect(create(deps, client, aRequest(), key)).rejects.toMatchObject(paused)
       expect(await create(deps, client, aRequest(), 'an earlier key')).toMatchObject({
         outcome: 'replayed',
         payment: { paymentId: replayed.payment.paymentId },
