@@ -1,5 +1,5 @@
 import type { Minor } from '../money.ts'
-import { addMs, DAY_MS, later, msBetween, type Timestamp } from '../time.ts'
+import { addMs, DAY_MS, HOUR_MS, later, msBetween, type Timestamp } from '../time.ts'
 import { DISPUTE_STATES, type DisputeState, type Suspense } from './suspense.ts'
 
 /** A state of a dispute, as its callback says it: no other answer of the provider names it. */
@@ -98,11 +98,24 @@ export function isNewer(news: DisputeNews, item: Suspense): boolean {
  * it. Undefined for any other item.
  */
 export function nextAlertAt(item: Suspense, now: Timestamp): Timestamp | undefined {
-  const { createdAt, answerBy, state } = item
-  if (!isOpenDispute(item) || answerBy === undefined) return undefined
+  if (!isOpenDispute(item) || item.answerBy === undefined) return undefined
+  return remindersOf(item).find((time) => time > now) ?? closesAt(item)
+}
+
+function remindersOf({ createdAt, answerBy, state }: Suspense) {
+  if (state !== 'action_required' || answerBy === undefined) return []
   const half = addMs(createdAt, Math.floor(msBetween(createdAt, answerBy) / 2))
-  const reminders = state === 'action_required' ? [half, addMs(answerBy, -DAY_MS)] : []
-  return reminders.toSorted().find((time) => time > now) ?? closesAt(item)
+  return [half, addMs(answerBy, -DAY_MS)].filter((time) => time > createdAt).toSorted()
+}
+
+/** Which reminder of an open dispute due work tells now; '' for its first alert. */
+export function reminderWords(item: Suspense, now: Timestamp): string {
+  const { answerBy = now } = item
+  const reminders = isOpenDispute(item) ? remindersOf(item) : []
+  const toldCount = reminders.filter((time) => time <= now).length
+  const hours = Math.round(Math.max(0, msBetween(now, answerBy)) / HOUR_MS)
+  const which = `Reminder ${toldCount} of ${reminders.length}`
+  return toldCount === 0 ? '' : `${which}, ${hours} hours before the end: `
 }
 
 /** Nothing was heard of the dispute for ninety days after its end. */
