@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
-import { GatewayError, invalid } from '../../errors.ts'
+import { GatewayError, invalid, limitError } from '../../errors.ts'
 import { pausedUntil } from '../../provider/quota-store.ts'
-import { msBetween, SECOND_MS, type Timestamp } from '../../time.ts'
+import { msBetween, type Timestamp } from '../../time.ts'
 import type { ProviderAttempt } from '../payment.ts'
 
 export const RETRY = 'retry with the same Idempotency-Key'
@@ -23,9 +23,7 @@ export async function attemptError(
 }
 
 export function pausedError({ now }: Pick<Deps, 'now'>, until: Timestamp): GatewayError {
-  const retryAfterSeconds = Math.ceil(msBetween(now(), until) / SECOND_MS)
-  const message = `the provider accepts no payments for ${retryAfterSeconds} s; retry later`
-  return new GatewayError('rate_limit', message, { retryAfterSeconds })
+  return limitError('the provider accepts no payments for now', msBetween(now(), until))
 }
 
 /** After a 500 a retry with the same key is safe (spec 4.1, rule 4); after a 422 it is refused. */

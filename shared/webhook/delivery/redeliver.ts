@@ -3,8 +3,8 @@ import { GatewayError, invalid, notFound, refused } from '../../errors.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
 import { eventCursorOf, readEventCursor } from '../../event/event-cursor.ts'
 import { findEvents, listEventPositions } from '../../event/read-events.ts'
-import { requireRow } from '../../field-errors.ts'
-import { type ClientId, deliveryIdFor, type EndpointIds } from '../../ids.ts'
+import { parseId, requireRow } from '../../field-errors.ts'
+import { type ClientId, DeliveryIdSchema, deliveryIdFor, type EndpointIds } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
 import { reserveUnits } from '../../table/used-units.ts'
@@ -13,7 +13,6 @@ import { type Endpoint, subscribes } from '../endpoint/endpoint.ts'
 import { parseEndpointId } from '../endpoint/endpoint-dto.ts'
 import { findEndpoint, requireEndpointEver } from '../endpoint/endpoint-store.ts'
 import { type Delivery, DeliverySchema } from './delivery.ts'
-import { parseDeliveryId } from './delivery-dto.ts'
 import { attemptsOf, deliveryItem, findDeliveries } from './delivery-store.ts'
 import type { ShownDelivery } from './list-deliveries.ts'
 import { parseRedeliverBody, type Redelivered, type SinceRequest } from './redeliver-dto.ts'
@@ -45,7 +44,7 @@ export async function redeliver(
 
 /** An absent id, a malformed one and another client's throw the same 404. */
 async function requireItem(deps: TableDeps, clientId: ClientId, id: string) {
-  const item = await deliveryItem(deps, parseDeliveryId(id))
+  const item = await deliveryItem(deps, parseId(DeliveryIdSchema, id, 'delivery'))
   if (item?.['clientId'] !== clientId) throw notFound('delivery')
   return item
 }
