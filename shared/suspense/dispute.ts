@@ -1,5 +1,5 @@
 import type { Minor } from '../money.ts'
-import { addMs, DAY_MS, HOUR_MS, later, msBetween, type Timestamp } from '../time.ts'
+import { addMs, DAY_MS, later, msBetween, type Timestamp } from '../time.ts'
 import { DISPUTE_STATES, type DisputeState, type Suspense } from './suspense.ts'
 
 /** A state of a dispute, as its callback says it: no other answer of the provider names it. */
@@ -110,12 +110,9 @@ function remindersOf({ createdAt, answerBy, state }: Suspense) {
 
 /** Which reminder of an open dispute due work tells now; '' for its first alert. */
 export function reminderWords(item: Suspense, now: Timestamp): string {
-  const { answerBy = now } = item
   const reminders = isOpenDispute(item) ? remindersOf(item) : []
-  const toldCount = reminders.filter((time) => time <= now).length
-  const hours = Math.round(Math.max(0, msBetween(now, answerBy)) / HOUR_MS)
-  const which = `Reminder ${toldCount} of ${reminders.length}`
-  return toldCount === 0 ? '' : `${which}, ${hours} hours before the end: `
+  const number = reminders.filter((time) => time <= now).length
+  return number === 0 ? '' : `Reminder ${number} of ${reminders.length}. `
 }
 
 /** Nothing was heard of the dispute for ninety days after its end. */

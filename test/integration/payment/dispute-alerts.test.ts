@@ -145,11 +145,7 @@ describe('the alerts of a dispute', () => {
       addMs(answerBy, 90 * DAY_MS),
     ])
     const words = deps.published.map(({ message }) => message.split('A customer disputes')[0])
-    expect(words).toStrictEqual([
-      '',
-      'Reminder 1 of 2, 84 hours before the end: ',
-      'Reminder 2 of 2, 24 hours before the end: ',
-    ])
+    expect(words).toStrictEqual(['', 'Reminder 1 of 2. ', 'Reminder 2 of 2. '])
     expect(await findSuspense(deps, CASE)).toMatchObject({
       status: 'resolved',
       resolution: 'lapsed',
