@@ -4,13 +4,18 @@ import { type Event, RETENTION } from '../../event/event.ts'
 import { eventCursorOf, readEventCursor } from '../../event/event-cursor.ts'
 import { findEvents, listEventPositions } from '../../event/read-events.ts'
 import { parseId, requireRow } from '../../field-errors.ts'
-import { type ClientId, DeliveryIdSchema, deliveryIdFor, type EndpointIds } from '../../ids.ts'
+import {
+  type ClientId,
+  DeliveryIdSchema,
+  deliveryIdFor,
+  EndpointIdSchema,
+  type EndpointIds,
+} from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
 import { reserveUnits } from '../../table/used-units.ts'
 import { addMs, END_OF_TIME, later } from '../../time.ts'
 import { type Endpoint, subscribes } from '../endpoint/endpoint.ts'
-import { parseEndpointId } from '../endpoint/endpoint-dto.ts'
 import { findEndpoint, requireEndpointEver } from '../endpoint/endpoint-store.ts'
 import { type Delivery, DeliverySchema } from './delivery.ts'
 import { attemptsOf, deliveryItem, findDeliveries } from './delivery-store.ts'
@@ -211,7 +216,8 @@ export async function redeliverOwnSince(
   }: { readonly clientId: ClientId; readonly id: string; readonly rawBody: Buffer },
 ): Promise<Redelivered> {
   const request = parseRedeliverBody(rawBody)
-  const endpoint = await findEndpoint(deps, { clientId, endpointId: parseEndpointId(id) })
+  const endpointId = parseId(EndpointIdSchema, id, 'endpoint')
+  const endpoint = await findEndpoint(deps, { clientId, endpointId })
   if (!endpoint) throw notFound('endpoint')
   if (!endpoint.enabled) throw ownEndpointDisabledError()
   const result = await redeliverSince(deps, endpoint, request, (_, steps) =>
