@@ -9,6 +9,7 @@ import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import {
   aRequest,
+  changeCreated,
   checkWhenDue,
   create,
   lateAnswer,
@@ -130,17 +131,10 @@ describe('createPayment when the answer has ended already (design section 4)', (
     'stores a request that is %s as pending, due at once',
     async (status) => {
       const { deps, make, reread } = await aCreate()
-      deps.provider.script('createRequest', async (input, timeoutMs) => {
-        const answer = await deps.provider.healthy.createRequest(input, timeoutMs)
-        if (answer.kind !== 'created') return answer
-        const request = { ...answer.request, status, destination: undefined }
-        const { paymentRequestId } = request
-        deps.provider.requests.set(paymentRequestId, { ...request, input })
-        if (status === 'succeeded') deps.provider.pay(paymentRequestId)
-        return { kind: 'created', request }
-      })
+      changeCreated(deps, { status, destination: undefined })
 
       const { payment } = await make()
+      if (status === 'succeeded') deps.provider.pay(payment.paymentRequestId)
 
       expect(payment).toMatchObject({
         status: 'pending',
@@ -160,12 +154,7 @@ describe('a wallet outside the table of channels', () => {
     ['https://checkout.example/1', 'https://checkout.example/1'],
   ])('may push: with destination %s it is stored with %j', async (destination, shown) => {
     const { deps, make } = await aCreate(wallet('JENIUSPAY'))
-    deps.provider.script('createRequest', async (input, timeoutMs) => {
-      const answer = await deps.provider.healthy.createRequest(input, timeoutMs)
-      return answer.kind === 'created'
-        ? { ...answer, request: { ...answer.request, destination } }
-        : answer
-    })
+    changeCreated(deps, { destination })
 
     expect((await make()).payment).toMatchObject({ status: 'pending', paymentDestination: shown })
     expect(deps.provider.countOf('cancelRequest')).toBe(0)

@@ -65,12 +65,12 @@ const DIFFERENCES = {
   byOperator: {
     records: 1,
     deleted: 'the endpoint is deleted',
-    unreadable: { status: 409, hint: /^Run recount-ledger --client_id / },
+    unreadable: /^409 Run recount-ledger --client_id /,
   },
   byMerchant: {
     records: 0,
     deleted: 'the endpoint is disabled',
-    unreadable: { status: 500, hint: /^GET \/v1\/events has its event/ },
+    unreadable: /^500 GET .v1.events has its event/,
   },
 }
 
@@ -150,11 +150,7 @@ describe.each(['byOperator', 'byMerchant'] as const)(
 
       const { status, body } = await redeliver()
 
-      const { action_hint: hint } = body as { readonly action_hint?: string }
-      expect([status, hint]).toStrictEqual([
-        unreadable.status,
-        expect.stringMatching(unreadable.hint),
-      ])
+      expect(`${status} ${Object(body).action_hint}`).toMatch(unreadable)
     })
 
     it('extends the event’s retention at most once in 20 days', async ({
