@@ -149,7 +149,7 @@ const WAIT_MS = 20_000
  * new request takes over, so waiting callers do not call a failing provider one after the other.
  */
 export async function waitForAttempt(
-  deps: Omit<CreateDeps, 'randomBytes'>,
+  deps: CreateDeps,
   creating: CreatingPayment,
   deadline: Deadline,
 ): Promise<StoredPayment> {

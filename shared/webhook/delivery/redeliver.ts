@@ -110,7 +110,7 @@ export async function findOwnDelivery(
 ): Promise<ShownDelivery> {
   const delivery = ifValid(DeliverySchema, await requireItem(deps, clientId, id))
   if (!delivery) {
-    const actionHint = 'GET /v1/events has its event. Tell the operator the delivery.'
+    const actionHint = 'GET /v1/events has its event.'
     throw new GatewayError('internal_error', 'the delivery cannot be read', { actionHint })
   }
   return { delivery, attempts: await attemptsOf(deps, delivery) }

@@ -189,18 +189,18 @@ describe('createPayment while the provider pauses creates (design section 4)', (
     const { client, make, creates } = await aCreate({}, first)
     const replayed = await create(first, client, aRequest(), 'an earlier key')
     const second = testDeps({ requests: first.requests, now: first.now })
-    const waiting: Promise<unknown>[] = []
-    first.provider.script('createRequest', async () => {
-      const isWaiting = Promise.withResolvers<void>()
-      waiting.push(make({ ...second, sleep: async () => isWaiting.resolve() }))
-      await isWaiting.promise
+    const answer = lateAnswer(first)
+    const callers = [make()]
+    await expect.poll(creates).toBe(2)
+    const sleep = async () => {
       // The first 429 makes the pause known.
       first.provider.script('pauseMs', () => 12_250)
-      return { kind: 'not_executed', reason: 'RATE_LIMIT_EXCEEDED' }
-    })
+      answer.resolve({ kind: 'not_executed', reason: 'RATE_LIMIT_EXCEEDED' })
+    }
+    callers.push(make({ ...second, sleep }))
     const paused = { code: 'rate_limit', details: { retryAfterSeconds: 13 } }
-    await expect(make()).rejects.toMatchObject(paused)
-    await expect(waiting[0]).rejects.toMatchObject(paused)
+    const refusal = { reason: paused }
+    expect(await Promise.allSettled(callers)).toMatchObject([refusal, refusal])
 
     for (const deps of [first, second]) {
       for (const key of ['key-1', 'key-2'])
