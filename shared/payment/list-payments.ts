@@ -96,8 +96,8 @@ async function idsOfReference(
 }
 
 /**
- * By the keys: an altered or a forged pointer must not stop the list. A commit that was tried again may have
- * left a pointer with another time.
+ * By the keys: an altered or a forged pointer must not stop the list. A commit that was tried
+ * again may have left a pointer with another time.
  */
 export function paymentIdsIn(pointers: readonly Item[]): readonly PaymentId[] {
   return [

@@ -101,7 +101,7 @@ it.each(['amount', 'reference', 'account', 'request'] as const)(
   },
 )
 
-it('a payment is found by its reference and its account although both pointers are altered and others stand beside them', async () => {
+it('a payment is found by its reference and its account although both pointers are altered, and beside others', async () => {
   const { deps, caller: client, ask } = await anApi({}, memoryDeps())
   const { clientId: client_id } = client
   const payment = await aPendingPayment(deps, client, { externalReference: 'order-1' })

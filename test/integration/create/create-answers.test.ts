@@ -14,7 +14,6 @@ import {
   create,
   lateAnswer,
   OVO_REQUEST,
-  TIMED_OUT,
 } from '../../support/payment-builders.ts'
 import { failingOn, memoryDeps, testDeps } from '../../support/test-deps.ts'
 import { aCreate } from '../payment/payment-test.ts'
@@ -161,10 +160,8 @@ describe('a wallet outside the table of channels', () => {
   })
 
   it('gets no second create within a minute of one whose outcome is unknown', async () => {
-    const { deps, make, creates } = await aCreate(wallet('JENIUSPAY'))
-    deps.provider.answer('createRequest', TIMED_OUT)
-    await make().catch(() => undefined)
-    deps.provider.heal('createRequest')
+    const { deps, make, creates, timeOut } = await aCreate(wallet('JENIUSPAY'))
+    await timeOut()
 
     await expect(make()).rejects.toThrow('the customer may still answer the earlier push')
     deps.clock.advance(60)

@@ -148,10 +148,8 @@ describe('a caller whose claim was applied, and is refused when the SDK repeats 
   })
 
   it('goes on with a takeover at once', async () => {
-    const { deps, make, creates, ledger } = await aCreate()
-    deps.provider.answer('createRequest', TIMED_OUT)
-    await make().catch(() => undefined)
-    deps.provider.heal('createRequest')
+    const { deps, make, creates, ledger, timeOut } = await aCreate()
+    await timeOut()
     const startMs = deps.monotonicMs()
 
     const { payment, outcome } = await make(repeating(deps, 'update'))

@@ -107,9 +107,8 @@ describe('createPayment when the provider fails', () => {
   )
 
   it('replays the payment when a later attempt overtook the takeover', async () => {
-    const { deps, make, creates } = await aCreate()
-    deps.provider.answer('createRequest', TIMED_OUT)
-    await make().catch(() => undefined)
+    const { deps, make, creates, timeOut } = await aCreate()
+    await timeOut()
     deps.provider.script('createRequest', async () => {
       deps.provider.heal('createRequest')
       deps.clock.advance(31)
