@@ -1,12 +1,14 @@
-import type { ClientId } from './ids.ts'
+import type { ClientId, EndpointId } from './ids.ts'
 
 type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name
 
-/** An action's fields under the domain's names, `client_id` as the id of a client. */
+type Ids = { readonly client_id: ClientId; readonly endpoint_id: EndpointId }
+
+/** An action's fields under the domain's names, with the ids of clients and endpoints. */
 export type ActionRequest<Fields> = {
-  [Name in keyof Fields as CamelCase<Name & string>]: Name extends 'client_id'
-    ? ClientId | Exclude<Fields[Name], string>
+  [Name in keyof Fields as CamelCase<Name & string>]: Name extends keyof Ids
+    ? Ids[Name] | Exclude<Fields[Name], string>
     : Fields[Name]
 }

@@ -66,6 +66,11 @@ export function laterError(message: string, retryAt: string) {
   return invalid(message, undefined, `Repeat the same call at ${retryAt}.`, { retryAt })
 }
 
+export function limitError(message: string, waitMs: number) {
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000))
+  return new GatewayError('rate_limit', `${message}; retry later`, { retryAfterSeconds })
+}
+
 const UNKNOWN = new GatewayError(
   'internal_error',
   'internal error; retry, or quote the request id to support',

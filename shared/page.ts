@@ -106,7 +106,11 @@ function integerField(fallback: number) {
   return v.optional(v.pipe(v.number(), v.safeInteger()), fallback)
 }
 
-/** Part of an operator's list. */
+/** An operator's list. */
+export function listDto<Row>(data: readonly Row[], unreadableIds: readonly string[], page: Page) {
+  return { data, ...unreadableDto(unreadableIds), pagination: pagination(page) }
+}
+
 export function unreadableDto(ids: readonly string[]) {
   return ids.length > 0 ? { unreadable_ids: ids } : {}
 }

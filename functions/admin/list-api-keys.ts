@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { listApiKeys, shownKeys } from '../../shared/client/api-key-store.ts'
 import { requireClient } from '../../shared/client/client-store.ts'
-import { pageFields, pagination, unreadableDto } from '../../shared/page.ts'
+import { listDto, pageFields } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
@@ -12,6 +12,5 @@ const input = v.strictObject({ client_id: v.string(), ...pageFields })
 export const handler = adminHandler({ summary, input }, async ({ clientId, ...page }, deps) => {
   await requireClient(deps, clientId)
   const { rows, unreadableIds } = await listApiKeys(deps, clientId, page)
-  const data = await shownKeys(deps, rows)
-  return { data, ...unreadableDto(unreadableIds), pagination: pagination(page) }
+  return listDto(await shownKeys(deps, rows), unreadableIds, page)
 })

@@ -5,7 +5,7 @@ import {
   findAuditRecordsOfClient,
   toAuditRecordDto,
 } from '../../shared/operator/audit-record-store.ts'
-import { pageFields, pagination, unreadableDto } from '../../shared/page.ts'
+import { listDto, pageFields } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
@@ -30,7 +30,6 @@ export const handler = adminHandler(
     const { rows, unreadableIds } = await (clientId
       ? findAuditRecordsOfClient(deps, clientId, page)
       : findAuditRecordsOf(deps, subject, page))
-    const data = rows.map(toAuditRecordDto)
-    return { data, ...unreadableDto(unreadableIds), pagination: pagination(page) }
+    return listDto(rows.map(toAuditRecordDto), unreadableIds, page)
   },
 )

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { toClientDto } from '../../shared/client/client-dto.ts'
 import { listClients } from '../../shared/client/client-store.ts'
-import { pageFields, pagination, unreadableDto } from '../../shared/page.ts'
+import { listDto, pageFields } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary = 'All merchants, newest first.'
@@ -9,9 +9,5 @@ const input = v.strictObject(pageFields)
 
 export const handler = adminHandler({ summary, input }, async (page, deps) => {
   const { rows, unreadableIds } = await listClients(deps, page)
-  return {
-    data: rows.map(toClientDto),
-    ...unreadableDto(unreadableIds),
-    pagination: pagination(page),
-  }
+  return listDto(rows.map(toClientDto), unreadableIds, page)
 })

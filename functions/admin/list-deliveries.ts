@@ -6,7 +6,6 @@ import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { DELIVERY_STATUSES } from '../../shared/webhook/delivery/delivery.ts'
 import { toDeliveryDto } from '../../shared/webhook/delivery/delivery-dto.ts'
 import { listDeliveries } from '../../shared/webhook/delivery/list-deliveries.ts'
-import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
 const summary =
   "A merchant's deliveries with their attempts, newest first: all, or those of a status, an " +
@@ -27,8 +26,7 @@ const input = v.pipe(
 )
 
 export const handler = adminHandler({ summary, input }, async (request, deps) => {
-  const { clientId, status, endpointId: endpoint, eventId, ...page } = request
-  const endpointId = endpoint === undefined ? undefined : parseEndpointId(endpoint)
+  const { clientId, status, endpointId, eventId, ...page } = request
   await requireClient(deps, clientId)
   const listing = { clientId, status, endpointId, eventId, page, maxRead: 5_000 }
   const { deliveries, complete } = await listDeliveries(deps, listing)

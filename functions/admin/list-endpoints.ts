@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { requireClient } from '../../shared/client/client-store.ts'
-import { itemsOfPage, pageFields, pagination, unreadableDto } from '../../shared/page.ts'
+import { itemsOfPage, listDto, pageFields } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 import { newestEndpoints } from '../../shared/webhook/endpoint/endpoint-store.ts'
@@ -11,9 +11,5 @@ const input = v.strictObject({ client_id: v.string(), ...pageFields })
 export const handler = adminHandler({ summary, input }, async ({ clientId, ...page }, deps) => {
   await requireClient(deps, clientId)
   const { rows, unreadableIds } = await newestEndpoints(deps, clientId)
-  return {
-    data: itemsOfPage(rows, page).map(toEndpointDto),
-    ...unreadableDto(unreadableIds),
-    pagination: pagination(page),
-  }
+  return listDto(itemsOfPage(rows, page).map(toEndpointDto), unreadableIds, page)
 })

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { requireClient } from '../../shared/client/client-store.ts'
-import { itemsOfPage, pageFields, pagination, unreadableDto } from '../../shared/page.ts'
+import { itemsOfPage, listDto, pageFields } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { showItems } from '../../shared/suspense/dispute-movements.ts'
 import { listSuspense, searchSuspense } from '../../shared/suspense/list-suspense.ts'
@@ -23,14 +23,13 @@ export const handler = adminHandler(
   async ({ status, kind, clientId, paymentId, ...page }, deps) => {
     if (clientId === undefined && paymentId === undefined && kind === undefined) {
       const { rows, unreadableIds } = await listSuspense(deps, status, page)
-      const data = await showItems(deps, rows)
-      return { data, ...unreadableDto(unreadableIds), pagination: pagination(page) }
+      return listDto(await showItems(deps, rows), unreadableIds, page)
     }
     if (clientId !== undefined) await requireClient(deps, clientId)
     const paymentIds = paymentId === undefined ? undefined : [paymentId]
     const filter = { status, kind, clientId, paymentIds }
     const { items, unreadableIds, complete } = await searchSuspense(deps, filter)
     const data = await showItems(deps, itemsOfPage(items, page))
-    return { data, ...unreadableDto(unreadableIds), pagination: pagination(page), complete }
+    return { ...listDto(data, unreadableIds, page), complete }
   },
 )

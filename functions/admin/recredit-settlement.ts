@@ -1,13 +1,12 @@
-import * as v from 'valibot'
-import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
+import { adminHandler, REASONED } from '../../shared/runtime/admin-handler.ts'
 import { recreditSettlement } from '../../shared/settlement/close-settlement.ts'
 import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 
 const summary =
   'Returns the net of a failed settlement to available, once; the next sweep or trigger ' +
   'settles it again.'
-const input = v.strictObject({ operator: OPERATOR, settlement_id: v.string(), notes: NOTES })
 
-export const handler = adminHandler({ summary, input, hasDryRun: true }, async (request, deps) =>
-  toOperatorSettlement(await recreditSettlement(deps, request)),
+export const handler = adminHandler(
+  { summary, input: REASONED, hasDryRun: true },
+  async (request, deps) => toOperatorSettlement(await recreditSettlement(deps, request)),
 )

@@ -6,7 +6,6 @@ import {
   redeliverTarget,
   toRedeliveredDto,
 } from '../../shared/webhook/delivery/redeliver-dto.ts'
-import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
 const summary =
   'Sends webhooks again: one delivery, or all that an endpoint missed since a time, a limited ' +
@@ -26,8 +25,7 @@ export const handler = adminHandler(
       await redeliver(deps, { ...target, clientId, operator })
       return { count: 1 }
     }
-    const endpointId = parseEndpointId(target.endpointId)
-    const result = await redeliverToEndpoint(deps, { ...target, clientId, operator, endpointId })
+    const result = await redeliverToEndpoint(deps, { ...target, clientId, operator })
     return { ...toRedeliveredDto(result), next: result.next }
   },
 )

@@ -1,18 +1,11 @@
-import * as v from 'valibot'
-import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
+import { adminHandler, ENDPOINT } from '../../shared/runtime/admin-handler.ts'
 import { toDeliveryDto } from '../../shared/webhook/delivery/delivery-dto.ts'
 import { sendTestEvent } from '../../shared/webhook/delivery/send-test-event.ts'
-import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
 const summary =
   'Sends a `gateway.test` event to one endpoint; list-deliveries with its event_id shows the ' +
   'result.'
-const input = v.strictObject({ operator: OPERATOR, client_id: v.string(), endpoint_id: v.string() })
 
-export const handler = adminHandler({ summary, input }, async (request, deps) => {
-  const delivery = await sendTestEvent(deps, {
-    ...request,
-    endpointId: parseEndpointId(request.endpointId),
-  })
-  return toDeliveryDto({ delivery, attempts: [] })
-})
+export const handler = adminHandler({ summary, input: ENDPOINT }, async (request, deps) =>
+  toDeliveryDto({ delivery: await sendTestEvent(deps, request), attempts: [] }),
+)

@@ -1,11 +1,7 @@
 import * as v from 'valibot'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { updateEndpoint } from '../../shared/webhook/endpoint/change-endpoint.ts'
-import {
-  ENDPOINT_FIELDS,
-  parseEndpointId,
-  toEndpointDto,
-} from '../../shared/webhook/endpoint/endpoint-dto.ts'
+import { ENDPOINT_FIELDS, toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
 const summary =
   'Enables or disables an endpoint, or changes its event types. For another URL, register ' +
@@ -25,7 +21,5 @@ const input = v.pipe(
 )
 
 export const handler = adminHandler({ summary, input }, async (request, deps) =>
-  toEndpointDto(
-    await updateEndpoint(deps, { ...request, endpointId: parseEndpointId(request.endpointId) }),
-  ),
+  toEndpointDto(await updateEndpoint(deps, request)),
 )

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { EventIdSchema } from '../../shared/ids.ts'
+import { parseId } from '../../shared/field-errors.ts'
+import { EndpointIdSchema, EventIdSchema } from '../../shared/ids.ts'
 import { pageOf, pageParams, pagination } from '../../shared/page.ts'
 import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
 import { DELIVERY_STATUSES } from '../../shared/webhook/delivery/delivery.ts'
 import { toOwnDeliveryDto } from '../../shared/webhook/delivery/delivery-dto.ts'
 import { listDeliveries } from '../../shared/webhook/delivery/list-deliveries.ts'
-import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
 const query = v.strictObject({
   ...pageParams,
@@ -21,17 +21,10 @@ export const handler = apiHandler(
   { query, mostUnits: 1_200 },
   async ({ clientId, query: params }, deps) => {
     const page = pageOf(params)
-    const endpointId =
-      params.endpoint_id === undefined ? undefined : parseEndpointId(params.endpoint_id)
-    const { event_id: eventId, status } = params
-    const { deliveries } = await listDeliveries(deps, {
-      clientId,
-      status,
-      endpointId,
-      eventId,
-      page,
-      maxRead: 1_000,
-    })
+    const { endpoint_id: id, event_id: eventId, status } = params
+    const endpointId = id === undefined ? undefined : parseId(EndpointIdSchema, id, 'endpoint')
+    const listing = { clientId, status, endpointId, eventId, page, maxRead: 1_000 }
+    const { deliveries } = await listDeliveries(deps, listing)
     return ok({ data: deliveries.map(toOwnDeliveryDto), pagination: pagination(page) })
   },
 )

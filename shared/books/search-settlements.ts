@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { endOfBookDay } from '../journal/day-totals.ts'
-import { encodeCursor, pageFields, pagination, readCursor, unreadableDto } from '../page.ts'
+import { encodeCursor, listDto, pageFields, readCursor, unreadableDto } from '../page.ts'
 import { missingApproval, SIDE_BY_SIDE } from '../payout/judge-payouts.ts'
 import { SETTLEMENT_STATUSES, type Settlement } from '../settlement/settlement.ts'
 import { toOperatorSettlement } from '../settlement/settlement-dto.ts'
@@ -59,11 +59,8 @@ export async function searchSettlements(deps: SearchDeps, search: SettlementSear
     : status === undefined
       ? listSettlements(deps, clientId, list)
       : listSettlementsOf(deps, { clientId, status }, list))
-  return {
-    data: await mapInChunks(rows, SIDE_BY_SIDE, (settlement) => withWarning(deps, settlement)),
-    ...unreadableDto(unreadableIds),
-    pagination: pagination(page),
-  }
+  const data = await mapInChunks(rows, SIDE_BY_SIDE, (one) => withWarning(deps, one))
+  return listDto(data, unreadableIds, page)
 }
 
 async function withWarning(deps: SearchDeps, settlement: Settlement) {

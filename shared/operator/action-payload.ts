@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { ActionRequest } from '../action-request.ts'
 import { invalid } from '../errors.ts'
 import { optionalField, parseId, parseInput } from '../field-errors.ts'
-import { ClientIdSchema } from '../ids.ts'
+import { ClientIdSchema, EndpointIdSchema } from '../ids.ts'
 import { fieldName } from '../table/attributes.ts'
 import { hiddenCharactersIn } from '../text-field.ts'
 
@@ -60,15 +60,19 @@ function refuseHiddenCharacters(payload: object) {
   if (first) throw invalid(`${first[0]}: ${first[1][0]}`, fieldErrors, HINT)
 }
 
-/** A malformed client id is unknown. */
+const IDS: Readonly<Record<string, v.GenericSchema>> = {
+  client_id: ClientIdSchema,
+  endpoint_id: EndpointIdSchema,
+}
+
+/** A malformed id is unknown. */
 export function actionRequest<Fields>(fields: Fields): ActionRequest<Fields> {
   return Object.assign(
     {},
-    ...Object.entries(fields ?? {}).map(([name, value]) => ({
-      [fieldName(name)]:
-        name === 'client_id' && typeof value === 'string'
-          ? parseId(ClientIdSchema, value, 'client')
-          : value,
-    })),
+    ...Object.entries(fields ?? {}).map(([name, value]) => {
+      const id = IDS[name]
+      const isId = id && typeof value === 'string'
+      return { [fieldName(name)]: isId ? parseId(id, value, name.replace('_id', '')) : value }
+    }),
   )
 }

@@ -1,7 +1,6 @@
-import * as v from 'valibot'
 import type { Deps, TableDeps } from '../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdForKey } from '../ids.ts'
-import { readableRows, readRows } from '../if-valid.ts'
+import { ifValid, readableRows, readRows } from '../if-valid.ts'
 import { countOf, readLedger } from '../ledger/ledger-store.ts'
 import { firstOfPage, itemsOfPage, newestFirst, type Page } from '../page.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../payment-status.ts'
@@ -97,11 +96,13 @@ async function idsOfReference(
 }
 
 /**
- * By the keys: an altered pointer must not stop the list. A commit that was tried again may have
- * left a pointer with another time.
+ * By the keys: an altered or a forged pointer must not stop the list. A commit that was tried
+ * again may have left a pointer with another time.
  */
 export function paymentIdsIn(pointers: readonly Item[]): readonly PaymentId[] {
-  return [...new Set(pointers.map(({ sk }) => v.parse(PaymentIdSchema, idOf(String(sk)))))]
+  return [
+    ...new Set(pointers.flatMap(({ sk }) => ifValid(PaymentIdSchema, idOf(String(sk))) ?? [])),
+  ]
 }
 
 /** Without absent and invisible payments. */

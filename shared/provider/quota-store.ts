@@ -1,5 +1,5 @@
 import type { Deps, TableDeps } from '../deps.ts'
-import { GatewayError } from '../errors.ts'
+import { limitError } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { isFresh } from '../memory.ts'
@@ -198,9 +198,8 @@ export async function takeShare(
   const count = (calls: number) =>
     countCalls(deps, { number: minute, limit, endsAt }, [[operation, calls]], clientId)
   if ((await count(1)).applied) return () => count(-1).catch(() => undefined)
-  const message = 'provider capacity is limited; your share for this minute is used; retry later'
-  const retryAfterSeconds = Math.ceil(msBetween(now, endsAt) / SECOND_MS)
-  throw new GatewayError('rate_limit', message, { retryAfterSeconds })
+  const message = 'provider capacity is limited; your share for this minute is used'
+  throw limitError(message, msBetween(now, endsAt))
 }
 
 /** Taken from the quota in portions, used one by one. */

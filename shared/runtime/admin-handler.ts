@@ -3,9 +3,10 @@ import * as v from 'valibot'
 import type { ActionRequest } from '../action-request.ts'
 import type { Deps, Invocation } from '../deps.ts'
 import { toErrorReply } from '../errors.ts'
+import { BookDaySchema } from '../journal/day-totals.ts'
 import { type ActionInput, actionRequest, parsePayload } from '../operator/action-payload.ts'
 import { withoutEffects } from '../table/without-effects.ts'
-import { maxCharacters, textField } from '../text-field.ts'
+import { BANK_REFERENCE, maxCharacters, textField } from '../text-field.ts'
 import { type InjectableHandler, injectable, pipeline } from './injectable.ts'
 
 export type AdminReply = { readonly status: number; readonly body: object }
@@ -20,6 +21,29 @@ export const OPERATOR = v.pipe(
 
 /** The only text of an operator that may have several lines. */
 export const NOTES = textField(1_000)
+
+/** A settlement, and the reason for what is done to it. */
+export const REASONED = v.strictObject({
+  operator: OPERATOR,
+  settlement_id: v.string(),
+  notes: NOTES,
+})
+
+/** An endpoint of a client. */
+export const ENDPOINT = v.strictObject({
+  operator: OPERATOR,
+  client_id: v.string(),
+  endpoint_id: v.string(),
+})
+
+/** The payout of a settlement, as our bank booked it out, or in again. */
+export const TRANSFER = v.strictObject({
+  operator: OPERATOR,
+  settlement_id: v.string(),
+  bank_reference: BANK_REFERENCE,
+  value_date: v.optional(BookDaySchema),
+  notes: v.optional(NOTES),
+})
 
 type AdminAction<Schema extends ActionInput = ActionInput> = {
   /** The list of actions shows the summary's first sentence. */

@@ -14,16 +14,17 @@ import type { Suspense } from './suspense.ts'
 export async function alertMessage(
   deps: TableDeps,
   item: Suspense,
-  disputes: string | undefined,
+  dueWords: string | undefined,
 ): Promise<string> {
   const wentBack = await wentBackOf(deps, item)
   const refund = item.kind === 'money' ? await refundAdvice(deps, item) : ''
-  return messageOf(item, { wentBack, disputes, refund })
+  return messageOf(item, { wentBack, dueWords, refund })
 }
 
 type Facts = {
   readonly wentBack: WentBack | undefined
-  readonly disputes: string | undefined
+  /** What due work adds: the disputes of a deduction, or which reminder this is. */
+  readonly dueWords: string | undefined
   readonly refund: string
 }
 
@@ -77,7 +78,7 @@ function messageOf(item: Suspense, facts: Facts) {
     case 'too_many_movements':
       return `Payment ${paymentId} has 50 movements, the maximum; a further row of ${amountMinor} IDR is not applied. Check the row, then ${close}.`
     case 'reversed_upstream':
-      return `A reversal or dispute of ${amountMinor} IDR concerns money that the gateway credited to no client (payment ${paymentId}).${facts.disputes ?? ''} Ask the provider about it, then ${close}.`
+      return `A reversal or dispute of ${amountMinor} IDR concerns money that the gateway credited to no client (payment ${paymentId}).${facts.dueWords ?? ''} Ask the provider about it, then ${close}.`
     case 'channel_not_activated':
       return `The provider refuses payments of a channel that is not activated for our account (${suspenseId}). Activate the channel in the provider's dashboard, then ${close}.`
     case 'state_unknown':
@@ -128,7 +129,7 @@ function moneyOf({ paymentId = 'unknown', providerPaymentId }: Suspense) {
     : `the held money ${providerPaymentId} (payment ${paymentId})`
 }
 
-function messageOfCase(item: Suspense, { wentBack }: Facts) {
+function messageOfCase(item: Suspense, { wentBack, dueWords = '' }: Facts) {
   const { cause, suspenseId, amountMinor, paymentId = 'unknown', state, answerBy } = item
   const close = resolveCommand(item)
   const amount = amountMinor === undefined ? 'an unknown amount' : `${amountMinor} IDR`
@@ -150,5 +151,5 @@ function messageOfCase(item: Suspense, { wentBack }: Facts) {
     ({ amountMinor: takenMinor, transactionId }) =>
       ` The row ${transactionId} has taken ${takenMinor} IDR for it.`,
   )
-  return `A customer disputes ${amount} of payment ${paymentId} (${suspenseId}).${back}${taken.join('')} Answer in the provider's dashboard until ${answerBy}; without an answer it is lost. Then run ${close} --resolution answered, or --resolution accepted.`
+  return `${dueWords}A customer disputes ${amount} of payment ${paymentId} (${suspenseId}).${back}${taken.join('')} Answer in the provider's dashboard until ${answerBy}; without an answer it is lost. Then run ${close} --resolution answered, or --resolution accepted.`
 }

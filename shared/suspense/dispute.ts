@@ -98,11 +98,21 @@ export function isNewer(news: DisputeNews, item: Suspense): boolean {
  * it. Undefined for any other item.
  */
 export function nextAlertAt(item: Suspense, now: Timestamp): Timestamp | undefined {
-  const { createdAt, answerBy, state } = item
-  if (!isOpenDispute(item) || answerBy === undefined) return undefined
+  if (!isOpenDispute(item) || item.answerBy === undefined) return undefined
+  return remindersOf(item).find((time) => time > now) ?? closesAt(item)
+}
+
+function remindersOf({ createdAt, answerBy, state }: Suspense) {
+  if (state !== 'action_required' || answerBy === undefined) return []
   const half = addMs(createdAt, Math.floor(msBetween(createdAt, answerBy) / 2))
-  const reminders = state === 'action_required' ? [half, addMs(answerBy, -DAY_MS)] : []
-  return reminders.toSorted().find((time) => time > now) ?? closesAt(item)
+  return [half, addMs(answerBy, -DAY_MS)].filter((time) => time > createdAt).toSorted()
+}
+
+/** Which reminder of an open dispute due work tells now; '' for its first alert. */
+export function reminderWords(item: Suspense, now: Timestamp): string {
+  const reminders = isOpenDispute(item) ? remindersOf(item) : []
+  const number = reminders.filter((time) => time <= now).length
+  return number === 0 ? '' : `Reminder ${number} of ${reminders.length}. `
 }
 
 /** Nothing was heard of the dispute for ninety days after its end. */

@@ -3,7 +3,7 @@ import type { MoneyRow } from '../journal/payment-money.ts'
 import { type Minor, minor } from '../money.ts'
 import type { Timestamp } from '../time.ts'
 import { alertMessage, disputesBefore, isDeduction } from './alert-message.ts'
-import { isLapsed, nextAlertAt, usualAnswerBy } from './dispute.ts'
+import { isLapsed, nextAlertAt, reminderWords, usualAnswerBy } from './dispute.ts'
 import type { FindingCause, MoneyCause, Suspense } from './suspense.ts'
 import {
   claimSuspenseAlert,
@@ -53,13 +53,13 @@ export function logSuspense(
 export async function publishSuspenseAlert(
   deps: SuspenseDeps,
   item: Suspense,
-  disputes?: string,
+  dueWords?: string,
 ): Promise<boolean> {
   try {
     await deps.alerts.publish({
       kind: `suspense.${item.kind}`,
       subject: item.suspenseId,
-      message: await alertMessage(deps, item, disputes),
+      message: await alertMessage(deps, item, dueWords),
     })
   } catch (cause) {
     deps.log.error('alert.failed', { suspense_id: item.suspenseId }, cause)
@@ -175,8 +175,9 @@ export async function checkSuspenseAlert(
   // The claim comes first, so that a failing alert does not block later alerts.
   const item = await claimSuspenseAlert(deps, due)
   if (item === undefined) return false
-  const disputes = isDeduction(item) ? await disputesBefore(deps, item) : undefined
-  if (!isLapsed(item, deps.now())) return publishSuspenseAlert(deps, item, disputes)
+  const now = deps.now()
+  const dueWords = isDeduction(item) ? await disputesBefore(deps, item) : reminderWords(item, now)
+  if (!isLapsed(item, now)) return publishSuspenseAlert(deps, item, dueWords)
   await deps.table.write(closeSuspense(item, { status: 'resolved', resolution: 'lapsed' }))
   return true
 }

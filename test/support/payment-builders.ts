@@ -20,7 +20,7 @@ import { claimPayment } from '../../shared/payment/creating-store.ts'
 import { checkDuePayment } from '../../shared/payment/news/check-due-payment.ts'
 import type { CreatingPayment, Payment, PaymentRequest } from '../../shared/payment/payment.ts'
 import { PAYMENT_STATUSES } from '../../shared/payment-status.ts'
-import type { CreateAnswer } from '../../shared/provider/provider.ts'
+import type { CreateAnswer, ProviderRequest } from '../../shared/provider/provider.ts'
 import { eventKey, paymentKey } from '../../shared/table/keys.ts'
 import { addMs, TimestampSchema } from '../../shared/time.ts'
 import { type TestDeps, testDeps } from './test-deps.ts'
@@ -135,6 +135,20 @@ export function lateAnswer({ provider }: TestDeps): PromiseWithResolvers<CreateA
     return (await answer.promise) ?? created
   })
   return answer
+}
+
+/** A client's ledger with one pending payment. */
+export const ONE_PENDING = { pendingMinor: 0, pending: 1 }
+
+/** Each create is answered with these fields of the provider's request. */
+export function changeCreated({ provider }: TestDeps, fields: Partial<ProviderRequest>) {
+  provider.script('createRequest', async (input, timeoutMs) => {
+    const answer = await provider.healthy.createRequest(input, timeoutMs)
+    if (answer.kind !== 'created') return answer
+    const request = { ...answer.request, ...fields }
+    provider.requests.set(request.paymentRequestId, { ...request, input })
+    return { kind: 'created', request }
+  })
 }
 
 export function payFirst({ provider }: TestDeps) {

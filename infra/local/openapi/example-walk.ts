@@ -230,8 +230,8 @@ async function walkMoneyBack({ caller, key, record }: Walk, id: string) {
   const failedId = String(body['id'])
   await caller.fault('payment', 'wrong_amount', 60_000)
   await caller.pay(failedId)
-  const held = await caller.webhook('payment.held')
+  const heldEvent = await caller.webhook('payment.held')
   const summary = 'Failed: the customer paid another amount'
   await record('api-get-payment', 'held', summary, { id: failedId })
-  return [reversed, disputed, held]
+  return [reversed, disputed, heldEvent]
 }

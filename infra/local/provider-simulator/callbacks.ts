@@ -37,14 +37,14 @@ export function announce(world: World, event: CallbackEvent, data: object, fromM
   const duplicate = takeFault(world, 'callback', 'duplicate')
   const copies = duplicate ? (numberOf(duplicate) ?? 2) : 1
   const delaySeconds = numberOf(takeFault(world, 'callback', 'delay')) ?? 0
-  const held = takeFault(world, 'callback', 'reorder') !== undefined
+  const isHeld = takeFault(world, 'callback', 'reorder') !== undefined
   const hasLegacyName = takeFault(world, 'callback', 'legacy_names') !== undefined
   const name = hasLegacyName ? (LEGACY_NAMES.get(event) ?? event) : event
   const wrongToken = takeFault(world, 'callback', 'wrong_token') !== undefined
-  const dueMs = fromMs + Math.round(delaySeconds * 1000) + (held ? LONGEST_HOLD_MS : 0)
+  const dueMs = fromMs + Math.round(delaySeconds * 1000) + (isHeld ? LONGEST_HOLD_MS : 0)
   const webhookId = world.newUuid()
   for (let copy = 0; copy < copies; copy++) {
-    enqueue(world, { webhookId, event: name, data, wrongToken, forged: false, held, dueMs })
+    enqueue(world, { webhookId, event: name, data, wrongToken, forged: false, held: isHeld, dueMs })
   }
 }
 

@@ -35,26 +35,30 @@ export async function writePayoutFiles(
   if (!existsSync(folder)) throw new UsageError(`there is no folder ${folder}`)
   const leftOut: LeftOut[] = []
   const ask = (payload: Payload) => invokeAction(spec, { ...call, payload }, io.env)
-  for await (const answer of runsOf(spec.name, call.payload, ask)) {
-    const reply = v.safeParse(RunReply, answer)
-    if (!reply.success) {
-      io.err(renderRefusal(spec.name, call.stage, v.parse(ReplySchema, answer)))
-      return false
+  try {
+    for await (const answer of runsOf(spec.name, call.payload, ask)) {
+      const reply = v.safeParse(RunReply, answer)
+      if (!reply.success) {
+        io.err(renderRefusal(spec.name, call.stage, v.parse(ReplySchema, answer)))
+        return false
+      }
+      const { batch, file } = reply.output.body
+      leftOut.push(...reply.output.body.left_out)
+      if (batch) io.out(textOf(batch))
+      if (batch && file) {
+        const again = `${commandOf(spec.name, call.stage)} --batch ${batch.number}`
+        await writeFile(folder, file, again, io)
+      }
     }
-    const { batch, file, left_out: left } = reply.output.body
-    leftOut.push(...left)
-    if (batch) io.out(textOf(batch))
-    if (batch && file) {
-      const again = `${commandOf(spec.name, call.stage)} --batch ${batch.number}`
-      await writeFile(folder, file, again, io)
+    return true
+  } finally {
+    // Also of runs before one that failed.
+    for (const { settlement_id: id, reason, command } of leftOut) {
+      const text = `Left out: ${id}: ${reason}${command ? `. ${command}` : ''}`
+      io.err(printableLine(withCommands(text, call.stage)))
     }
+    writeApprovals({ folder, stage: call.stage }, leftOut, io)
   }
-  for (const { settlement_id: id, reason, command } of leftOut) {
-    const text = `Left out: ${id}: ${reason}${command ? `. ${command}` : ''}`
-    io.err(printableLine(withCommands(text, call.stage)))
-  }
-  writeApprovals({ folder, stage: call.stage }, leftOut, io)
-  return true
 }
 
 function textOf({

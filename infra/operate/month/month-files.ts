@@ -42,8 +42,8 @@ export async function writeBooks({ from, to }: Days, { folder, ask }: Place): Pr
   const sums = Object.fromEntries(names.map((name) => [name, 0]))
   const clients: ClientBook[] = []
   const rowsIn = csvReader()
-  const asked = { from, to, format: 'csv' }
-  for await (const { csv: text } of partsOf(ask, 'get-books', asked, CsvPart)) {
+  const payload = { from, to, format: 'csv' }
+  for await (const { csv: text } of partsOf(ask, 'get-books', payload, CsvPart)) {
     appendFileSync(join(folder, 'books-by-client.csv'), text)
     for (const row of rowsIn(text)) {
       for (const name of names) sums[name] = (sums[name] ?? 0) + Number(row[name])
@@ -84,8 +84,8 @@ export async function writeStatement(clientId: string, { from, to }: Days, { fol
   const rowsIn = csvReader()
   let [linesMinor, paidMinor] = [0, 0]
   let sums: StatementSums | undefined
-  const asked = { client_id: clientId, from, to, format: 'csv' }
-  for await (const part of partsOf(ask, 'get-statement', asked, StatementPart)) {
+  const payload = { client_id: clientId, from, to, format: 'csv' }
+  for await (const part of partsOf(ask, 'get-statement', payload, StatementPart)) {
     appendFileSync(join(folder, 'statements', `${clientId}.csv`), part.csv)
     const lines = rowsIn(part.csv).map((line) => ({
       ...line,
@@ -145,8 +145,8 @@ export async function writeSuspense({ from, to }: Days, { folder, ask }: Place) 
   const write = async (list: { readonly status?: 'open' }, written: Set<string>) => {
     const isOfOpen = list.status === 'open'
     for (let page = 1; page <= MAX_PAGES; page++) {
-      const asked = { ...list, page, per_page: PER_PAGE }
-      const [part] = await Array.fromAsync(partsOf(ask, 'list-suspense', asked, ItemsPart))
+      const payload = { ...list, page, per_page: PER_PAGE }
+      const [part] = await Array.fromAsync(partsOf(ask, 'list-suspense', payload, ItemsPart))
       const { data: items, unreadable_ids: ids } = part ?? { data: [], unreadable_ids: [] }
       for (const id of ids) unreadable.add(id)
       for (const item of items.filter(({ suspense_id: id }) => !written.has(id))) {

@@ -25,22 +25,22 @@ export async function runMonth(
   const place = { folder, ask }
   const refusals: string[] = []
   /** A refused statement stops no other one. */
-  const noted = (about: string) => (error: unknown) => {
+  const noteRefusal = (about: string) => (error: unknown) => {
     if (!(error instanceof Refusal)) throw error
     refusals.push(`${about}: ${error.message}`)
     return undefined
   }
   io.say('month: the books are read')
-  const books = await writeBooks(days, place).catch(noted('Books'))
+  const books = await writeBooks(days, place).catch(noteRefusal('Books'))
   const clients: ClientMonth[] = []
   for (const client of books?.clients ?? []) {
     io.say(`month: ${clients.length} of ${books?.clients.length} statements are written`)
     const about = `Statement of client ${client.clientId}`
-    const statement = await writeStatement(client.clientId, days, place).catch(noted(about))
+    const statement = await writeStatement(client.clientId, days, place).catch(noteRefusal(about))
     clients.push({ ...client, statement })
   }
   io.say('month: cases, suspense and findings are read')
-  const unreadable = (await writeSuspense(days, place).catch(noted('Suspense'))) ?? []
+  const unreadable = (await writeSuspense(days, place).catch(noteRefusal('Suspense'))) ?? []
   if (unreadable.length > 0)
     refusals.push(`Suspense: rows that cannot be read: ${unreadable.join(', ')}.`)
   const page = monthPage({ ...days, madeAt: now, books, clients, refusals })

@@ -1,6 +1,6 @@
 import type { Caller } from '../../client/client.ts'
 import type { Deps } from '../../deps.ts'
-import { assertInvariant, GatewayError } from '../../errors.ts'
+import { assertInvariant } from '../../errors.ts'
 import {
   type ClientId,
   keyDigestOf,
@@ -24,6 +24,7 @@ import {
 import type { NewsDeps } from '../news/ask-for-news.ts'
 import type { CreatingPayment, PaymentRequest, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { findStoredPayment, isForeign, parseStored } from '../payment-store.ts'
+import { attemptError, createError, pausedError, retryError } from './attempt-error.ts'
 import {
   createTimeoutMs,
   type Deadline,
@@ -33,14 +34,7 @@ import {
 } from './create-times.ts'
 import { holdBackPush, type OvertakenCreate } from './hold-back-push.ts'
 import type { ParsedRequest } from './parse-payment-request.ts'
-import {
-  COMMIT_FAILED,
-  type CreateResult,
-  createError,
-  NO_TIME_LEFT,
-  retryError,
-  runAttempt,
-} from './run-attempt.ts'
+import { COMMIT_FAILED, type CreateResult, NO_TIME_LEFT, runAttempt } from './run-attempt.ts'
 import { takePush } from './take-push.ts'
 
 type CreateDeps = NewsDeps &
@@ -72,11 +66,11 @@ export async function createPayment(
     return resumeCreate(deps, stored, call)
   }
   const keyDigest = idempotencyKey ? keyDigestOf(idempotencyKey) : newKeyDigest(deps)
-  const pausedSeconds = await waitOutPause(deps)
+  const longPause = await waitOutPause(deps)
   const creating = newCreatingPayment(deps, client.clientId, keyDigest, parsed.request)
-  const stored = await readBeforeLimits(deps, creating, pausedSeconds !== undefined)
+  const stored = await readBeforeLimits(deps, creating, longPause !== undefined)
   if (stored) return resumeCreate(deps, stored, call)
-  if (pausedSeconds !== undefined) throw pausedError(pausedSeconds)
+  if (longPause !== undefined) throw pausedError(deps, longPause)
   // The call comes first, because a create without a call sends no push.
   const giveBackCall = await takeShare(deps, 'createRequest', client.clientId)
   if (isPushChannel(parsed.request)) await takePush(deps, creating, giveBackCall)
@@ -107,7 +101,7 @@ async function readBeforeLimits(
 const LONGEST_WAIT_MS = 2 * SECOND_MS
 
 /**
- * Waits for the end of the provider's pause of creates, or answers the seconds until then. An
+ * Waits for the end of the provider's pause of creates, or answers when a longer one ends. An
  * environment that has the provider's latest figures reads no table.
  */
 async function waitOutPause(deps: CreateDeps) {
@@ -116,14 +110,9 @@ async function waitOutPause(deps: CreateDeps) {
   const ownMs = provider.pauseMs('createRequest')
   const until = isKnown ? addMs(now(), ownMs) : await pausedUntil(deps, 'createRequest')
   const waitMs = until === undefined ? 0 : msBetween(now(), until)
-  if (waitMs > LONGEST_WAIT_MS) return Math.ceil(waitMs / SECOND_MS)
+  if (waitMs > LONGEST_WAIT_MS) return until
   if (waitMs > 0) await sleep(waitMs)
   return undefined
-}
-
-function pausedError(retryAfterSeconds: number) {
-  const message = `the provider accepts no payments for ${retryAfterSeconds} s; retry later`
-  return new GatewayError('rate_limit', message, { retryAfterSeconds })
 }
 
 type Call = { readonly client: Caller; readonly parsed: ParsedRequest; readonly deadline: Deadline }
@@ -160,7 +149,7 @@ const WAIT_MS = 20_000
  * new request takes over, so waiting callers do not call a failing provider one after the other.
  */
 export async function waitForAttempt(
-  deps: Pick<Deps, 'table' | 'sleep' | 'random' | 'now' | 'monotonicMs'>,
+  deps: CreateDeps,
   creating: CreatingPayment,
   deadline: Deadline,
 ): Promise<StoredPayment> {
@@ -173,7 +162,7 @@ export async function waitForAttempt(
     if (stored && isUnderLease(stored, deps.now())) continue
     if (stored && mayTakeOver(stored, deadline)) return stored
     throw stored?.failure
-      ? createError(stored.failure, stored.providerAttempts.at(-1)?.wrongField)
+      ? await attemptError(deps, stored.failure, stored.providerAttempts.at(-1))
       : retryError('the payment could not be created')
   }
   throw retryError('the payment is still being created')
@@ -196,8 +185,8 @@ async function takeOverPayment(
   const mayExist = creating.mayExistUpstream || mayBeUpstream(lastAttempt)
   const isRefused = !mayExist && lastAttempt?.outcome === 'refused'
   if (isRefused && !parsed.ok) throw parsed.error
-  const pausedSeconds = await waitOutPause(deps)
-  if (pausedSeconds !== undefined) throw pausedError(pausedSeconds)
+  const longPause = await waitOutPause(deps)
+  if (longPause !== undefined) throw pausedError(deps, longPause)
   // The lease starts before the provider is asked, because an older answer may be outdated.
   const now = deps.now()
   const { push, needs } = channelOf(creating.request)

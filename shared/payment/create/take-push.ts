@@ -1,5 +1,5 @@
 import type { Deps } from '../../deps.ts'
-import { GatewayError } from '../../errors.ts'
+import { limitError } from '../../errors.ts'
 import { referenceOf } from '../../ids.ts'
 import type { StageSettings } from '../../stage-settings.ts'
 import type { Item } from '../../table/attributes.ts'
@@ -52,7 +52,5 @@ export async function takePush(
 
 function pushRefusal({ pushes, minutes }: PushLimit, waitMs: number) {
   const reason = `one phone gets at most ${pushes} pushes in ${minutes} minutes`
-  return new GatewayError('rate_limit', `customer.phone: ${reason}; retry later`, {
-    retryAfterSeconds: Math.max(1, Math.ceil(waitMs / SECOND_MS)),
-  })
+  return limitError(`customer.phone: ${reason}`, waitMs)
 }

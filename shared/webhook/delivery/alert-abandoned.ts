@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { mapInChunks } from '../../chunks.ts'
 import type { Alert, Deps, StoreDeps } from '../../deps.ts'
-import { GatewayError } from '../../errors.ts'
+import { limitError } from '../../errors.ts'
 import type { DeliveryId } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { queryPages } from '../../table/list-items.ts'
@@ -92,8 +92,7 @@ async function publishAlert(
     await deps.alerts.publish(alertOf(delivery, deliveries)).catch((cause: unknown) => {
       deps.log.error('alert.failed', { endpoint_id: delivery.endpointId }, cause)
       // Due work publishes the alert within a minute, once the topic works.
-      const details = { cause, retryAfterSeconds: 60 }
-      throw new GatewayError('rate_limit', 'no new round can begin now; retry later', details)
+      throw limitError('no new round can begin now', MINUTE_MS)
     })
   } catch (error) {
     // The mark is moved back, so that the next run of due work retries. The endpoint's other

@@ -1,11 +1,5 @@
 import { typeOfEvent } from '../../event/event.ts'
-import { parseId } from '../../field-errors.ts'
-import {
-  type DeliveryId,
-  DeliveryIdSchema,
-  paymentOfSubject,
-  settlementOfSubject,
-} from '../../ids.ts'
+import { paymentOfSubject, settlementOfSubject } from '../../ids.ts'
 import type { ShownDelivery } from './list-deliveries.ts'
 import type { OwnDeliveryDto } from './own-delivery-dto-schema.ts'
 
@@ -42,8 +36,4 @@ export function toOwnDeliveryDto({ delivery, attempts }: ShownDelivery): OwnDeli
       response_body: attempt.responseBody ?? null,
     })),
   }
-}
-
-export function parseDeliveryId(text: string): DeliveryId {
-  return parseId(DeliveryIdSchema, text, 'delivery')
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Deps, TableDeps } from '../../deps.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
-import { type ClientId, type DeliveryId, deliveryIdFor, type EventSubject } from '../../ids.ts'
+import { type DeliveryId, deliveryIdFor, type EventSubject } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { toItem } from '../../table/attributes.ts'
 import { ATTEMPT_SK_PREFIX, deliveryKey, testDeliveryKey } from '../../table/keys.ts'
@@ -84,12 +84,13 @@ export function overdueAfterMs(resends: number): number {
 export async function findDelivery(
   deps: TableDeps,
   deliveryId: DeliveryId,
-  clientId?: ClientId,
 ): Promise<Delivery | undefined> {
+  return v.parse(v.optional(DeliverySchema), await deliveryItem(deps, deliveryId))
+}
+
+export async function deliveryItem(deps: TableDeps, deliveryId: DeliveryId) {
   const keys = [deliveryKey(deliveryId), testDeliveryKey(deliveryId)]
-  const [item] = (await deps.table.getMany(keys)).filter((found) => found !== undefined)
-  const isOther = clientId !== undefined && item?.['clientId'] !== clientId
-  return isOther ? undefined : v.parse(v.optional(DeliverySchema), item)
+  return (await deps.table.getMany(keys)).find((item) => item !== undefined)
 }
 
 export type NamedDelivery = Pick<Delivery, 'deliveryId' | 'isTest'>

@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { assertInvariant } from '../../errors.ts'
 import {
   ClientIdSchema,
   DeliveryIdSchema,
@@ -25,8 +24,6 @@ export const DeliveryAttemptSchema = v.object({
 })
 export type DeliveryAttempt = v.InferOutput<typeof DeliveryAttemptSchema>
 
-const Status = v.picklist(DELIVERY_STATUSES)
-
 /**
  * The delivery of an event to one endpoint (spec 6.4). The row decides; a queue message only names
  * it.
@@ -42,9 +39,9 @@ export const DeliverySchema = v.pipe(
     clientId: ClientIdSchema,
     endpointId: EndpointIdSchema,
     url: v.string(),
-    /** `status` puts the row into the list of that status; `state` does not. */
-    status: v.optional(Status),
-    state: v.optional(Status),
+    status: v.picklist(DELIVERY_STATUSES),
+    /** No attempt has failed yet, or the last succeeded: no index entry has its status. */
+    unlisted: v.optional(v.literal(true)),
     /** The row's key says so. Its body is its own, and it has no event. */
     isTest: v.optional(v.literal(true)),
     /** Absent for a test event. */
@@ -70,21 +67,17 @@ export const DeliverySchema = v.pipe(
     resends: v.optional(v.number(), 0),
     dueAt: v.optional(TimestampSchema),
   }),
-  v.transform(({ status: listedStatus, state, ...row }) => {
-    const status = listedStatus ?? state
-    assertInvariant(status !== undefined, 'a delivery has a status')
-    return { ...row, status, ...(listedStatus === undefined && { unlisted: true as const }) }
-  }),
 )
+export type Delivery = v.InferOutput<typeof DeliverySchema>
+
+/** `status` puts the row into the list of that status; `state` does not. */
 function withIndexFields(row: unknown): unknown {
   // The key alone says whose row it is.
-  const { isTest: _, pk, owner: endpointId, listedAt: createdAt, ...own } = Object(row)
-  const ids = { deliveryId: idOf(String(pk)), endpointId, createdAt }
+  const { isTest: _, pk, owner: endpointId, listedAt: createdAt, state, ...own } = Object(row)
+  const listing = own.status === undefined ? { status: state, unlisted: true } : {}
+  const ids = { deliveryId: idOf(String(pk)), endpointId, createdAt, ...listing }
   return { firedAt: createdAt, ...own, ...ids, ...(isTestKey({ pk }) && { isTest: true }) }
 }
-
-/** `unlisted`: no attempt has failed yet, or the last succeeded: no index entry has its status. */
-export type Delivery = v.InferOutput<typeof DeliverySchema>
 
 export const DeliveryMessageSchema = v.pipe(
   FromItem,

@@ -1,18 +1,24 @@
 import type { Deps, TableDeps } from '../../deps.ts'
-import { invalid, notFound, refused } from '../../errors.ts'
+import { GatewayError, invalid, notFound, refused } from '../../errors.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
 import { eventCursorOf, readEventCursor } from '../../event/event-cursor.ts'
 import { findEvents, listEventPositions } from '../../event/read-events.ts'
-import { type ClientId, deliveryIdFor, type EndpointIds } from '../../ids.ts'
+import { parseId, requireRow } from '../../field-errors.ts'
+import {
+  type ClientId,
+  DeliveryIdSchema,
+  deliveryIdFor,
+  EndpointIdSchema,
+  type EndpointIds,
+} from '../../ids.ts'
+import { ifValid } from '../../if-valid.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
 import { reserveUnits } from '../../table/used-units.ts'
 import { addMs, END_OF_TIME, later } from '../../time.ts'
 import { type Endpoint, subscribes } from '../endpoint/endpoint.ts'
-import { parseEndpointId } from '../endpoint/endpoint-dto.ts'
 import { findEndpoint, requireEndpointEver } from '../endpoint/endpoint-store.ts'
-import type { Delivery } from './delivery.ts'
-import { parseDeliveryId } from './delivery-dto.ts'
-import { attemptsOf, findDeliveries, findDelivery } from './delivery-store.ts'
+import { type Delivery, DeliverySchema } from './delivery.ts'
+import { attemptsOf, deliveryItem, findDeliveries } from './delivery-store.ts'
 import type { ShownDelivery } from './list-deliveries.ts'
 import { parseRedeliverBody, type Redelivered, type SinceRequest } from './redeliver-dto.ts'
 import {
@@ -35,16 +41,17 @@ export async function redeliver(
   deps: RedeliverDeps,
   { clientId, deliveryId, operator }: { clientId: ClientId; deliveryId: string; operator: string },
 ): Promise<void> {
-  const delivery = await requireDelivery(deps, clientId, deliveryId)
+  const item = await requireItem(deps, clientId, deliveryId)
+  const delivery = requireRow(DeliverySchema, item, 'delivery', deliveryId, clientId)
   const endpoint = await requireEnabledEndpoint(deps, delivery)
   await requireRound(deps, delivery, endpoint, withAuditRecord(deps, operator))
 }
 
 /** An absent id, a malformed one and another client's throw the same 404. */
-async function requireDelivery(deps: TableDeps, clientId: ClientId, id: string) {
-  const delivery = await findDelivery(deps, parseDeliveryId(id), clientId)
-  if (delivery === undefined) throw notFound('delivery')
-  return delivery
+async function requireItem(deps: TableDeps, clientId: ClientId, id: string) {
+  const item = await deliveryItem(deps, parseId(DeliveryIdSchema, id, 'delivery'))
+  if (item?.['clientId'] !== clientId) throw notFound('delivery')
+  return item
 }
 
 /**
@@ -101,7 +108,11 @@ export async function findOwnDelivery(
   clientId: ClientId,
   id: string,
 ): Promise<ShownDelivery> {
-  const delivery = await requireDelivery(deps, clientId, id)
+  const delivery = ifValid(DeliverySchema, await requireItem(deps, clientId, id))
+  if (!delivery) {
+    const actionHint = 'GET /v1/events has its event.'
+    throw new GatewayError('internal_error', 'the delivery cannot be read', { actionHint })
+  }
   return { delivery, attempts: await attemptsOf(deps, delivery) }
 }
 
@@ -205,7 +216,8 @@ export async function redeliverOwnSince(
   }: { readonly clientId: ClientId; readonly id: string; readonly rawBody: Buffer },
 ): Promise<Redelivered> {
   const request = parseRedeliverBody(rawBody)
-  const endpoint = await findEndpoint(deps, { clientId, endpointId: parseEndpointId(id) })
+  const endpointId = parseId(EndpointIdSchema, id, 'endpoint')
+  const endpoint = await findEndpoint(deps, { clientId, endpointId })
   if (!endpoint) throw notFound('endpoint')
   if (!endpoint.enabled) throw ownEndpointDisabledError()
   const result = await redeliverSince(deps, endpoint, request, (_, steps) =>

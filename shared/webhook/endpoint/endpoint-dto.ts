@@ -1,7 +1,5 @@
 import * as v from 'valibot'
 import { isOptIn, OPT_IN_EVENT_TYPES } from '../../event/event.ts'
-import { parseId } from '../../field-errors.ts'
-import { type EndpointId, EndpointIdSchema } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { URL_LENGTH } from '../../text-field.ts'
 import { ALL_EVENTS, type Endpoint, EndpointEventTypeSchema } from './endpoint.ts'
@@ -45,8 +43,4 @@ export function toOwnEndpointDto(
     enabled: endpoint.enabled,
     created_at: endpoint.createdAt,
   }
-}
-
-export function parseEndpointId(text: string): EndpointId {
-  return parseId(EndpointIdSchema, text, 'endpoint')
 }

@@ -117,13 +117,18 @@ it.each(['amount', 'reference', 'account', 'request'] as const)(
   },
 )
 
-it('a payment is found by its reference and its account although both pointers are altered', async () => {
+it('a payment is found by its reference and its account although both pointers are altered, and beside others', async () => {
   const { deps, caller: client, ask } = await anApi({}, memoryDeps())
   const { clientId: client_id } = client
   const payment = await aPendingPayment(deps, client, { externalReference: 'order-1' })
   const { paymentId: id, createdAt, paymentDestination: payment_destination } = payment
-  await alter(deps, referenceKey(client_id, 'order-1', createdAt, id), { payment_id: 'x' })
-  await alter(deps, destinationKey(payment_destination, createdAt, id), { payment_id: 'x' })
+  for (const key of [
+    referenceKey(client_id, 'order-1', createdAt, id),
+    destinationKey(payment_destination, createdAt, id),
+  ]) {
+    await alter(deps, key, { payment_id: 'x' })
+    await putRaw(deps, { ...key, sk: 'x' })
+  }
 
   const found = { status: 200, body: { data: [{ id }] } }
   const query = { external_reference: 'order-1' }

@@ -3,7 +3,7 @@ import { paymentIdForKey } from '../../../shared/ids.ts'
 import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
-import { ledgerView, TIMED_OUT } from '../../support/payment-builders.ts'
+import { ledgerView, ONE_PENDING, TIMED_OUT } from '../../support/payment-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps, recordTable, testDeps } from '../../support/test-deps.ts'
 
@@ -31,7 +31,7 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
     expect(first.headers).not.toHaveProperty('idempotency-replayed')
     expect(repeated.headers).toMatchObject(REPLAYED)
     expect(deps.provider.countOf('createRequest')).toBe(1)
-    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    expect(await ledger()).toStrictEqual(ONE_PENDING)
   })
 
   it.each([
@@ -95,7 +95,7 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
       expect([made.status, made.body['notional_minor']]).toStrictEqual([201, 70_000])
       expect(made.headers).not.toHaveProperty('idempotency-replayed')
       expect(deps.provider.countOf('createRequest')).toBe(answers.length + 1)
-      expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
+      expect(await ledger()).toStrictEqual(ONE_PENDING)
     },
   )
 
@@ -138,7 +138,7 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
       { status: 200 },
       { status: 422, body: refusal },
     ])
-    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    expect(await ledger()).toStrictEqual(ONE_PENDING)
   })
 
   it('refuses a key outside printable ASCII, which clients send as UTF-8 or as Latin-1', async () => {

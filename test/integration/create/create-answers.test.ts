@@ -9,11 +9,11 @@ import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import {
   aRequest,
+  changeCreated,
   checkWhenDue,
   create,
   lateAnswer,
   OVO_REQUEST,
-  TIMED_OUT,
 } from '../../support/payment-builders.ts'
 import { failingOn, memoryDeps, testDeps } from '../../support/test-deps.ts'
 import { aCreate } from '../payment/payment-test.ts'
@@ -130,17 +130,10 @@ describe('createPayment when the answer has ended already (design section 4)', (
     'stores a request that is %s as pending, due at once',
     async (status) => {
       const { deps, make, reread } = await aCreate()
-      deps.provider.script('createRequest', async (input, timeoutMs) => {
-        const answer = await deps.provider.healthy.createRequest(input, timeoutMs)
-        if (answer.kind !== 'created') return answer
-        const request = { ...answer.request, status, destination: undefined }
-        const { paymentRequestId } = request
-        deps.provider.requests.set(paymentRequestId, { ...request, input })
-        if (status === 'succeeded') deps.provider.pay(paymentRequestId)
-        return { kind: 'created', request }
-      })
+      changeCreated(deps, { status, destination: undefined })
 
       const { payment } = await make()
+      if (status === 'succeeded') deps.provider.pay(payment.paymentRequestId)
 
       expect(payment).toMatchObject({
         status: 'pending',
@@ -160,22 +153,15 @@ describe('a wallet outside the table of channels', () => {
     ['https://checkout.example/1', 'https://checkout.example/1'],
   ])('may push: with destination %s it is stored with %j', async (destination, shown) => {
     const { deps, make } = await aCreate(wallet('JENIUSPAY'))
-    deps.provider.script('createRequest', async (input, timeoutMs) => {
-      const answer = await deps.provider.healthy.createRequest(input, timeoutMs)
-      return answer.kind === 'created'
-        ? { ...answer, request: { ...answer.request, destination } }
-        : answer
-    })
+    changeCreated(deps, { destination })
 
     expect((await make()).payment).toMatchObject({ status: 'pending', paymentDestination: shown })
     expect(deps.provider.countOf('cancelRequest')).toBe(0)
   })
 
   it('gets no second create within a minute of one whose outcome is unknown', async () => {
-    const { deps, make, creates } = await aCreate(wallet('JENIUSPAY'))
-    deps.provider.answer('createRequest', TIMED_OUT)
-    await make().catch(() => undefined)
-    deps.provider.heal('createRequest')
+    const { deps, make, creates, timeOut } = await aCreate(wallet('JENIUSPAY'))
+    await timeOut()
 
     await expect(make()).rejects.toThrow('the customer may still answer the earlier push')
     deps.clock.advance(60)
@@ -199,20 +185,23 @@ describe('createPayment while the provider pauses creates (design section 4)', (
     const first = memoryDeps()
     const { client, make, creates } = await aCreate({}, first)
     const replayed = await create(first, client, aRequest(), 'an earlier key')
-    first.provider.answer('createRequest', { kind: 'not_executed', reason: 'RATE_LIMIT_EXCEEDED' })
-    first.provider.script('pauseMs', () => 12_250)
-    first.clock.advance(1)
-    // The first 429 makes the pause known.
-    first.provider.script('pauseMs', () => (creates() < 2 ? 0 : 12_250))
-    await expect(make()).rejects.toMatchObject({ code: 'internal_error' })
     const second = testDeps({ requests: first.requests, now: first.now })
+    const answer = lateAnswer(first)
+    const callers = [make()]
+    await expect.poll(creates).toBe(2)
+    const sleep = async () => {
+      // The first 429 makes the pause known.
+      first.provider.script('pauseMs', () => 12_250)
+      answer.resolve({ kind: 'not_executed', reason: 'RATE_LIMIT_EXCEEDED' })
+    }
+    callers.push(make({ ...second, sleep }))
+    const paused = { code: 'rate_limit', details: { retryAfterSeconds: 13 } }
+    const refusal = { reason: paused }
+    expect(await Promise.allSettled(callers)).toMatchObject([refusal, refusal])
 
     for (const deps of [first, second]) {
       for (const key of ['key-1', 'key-2'])
-        await expect(create(deps, client, aRequest(), key)).rejects.toMatchObject({
-          code: 'rate_limit',
-          details: { retryAfterSeconds: 13 },
-        })
+        await expect(create(deps, client, aRequest(), key)).rejects.toMatchObject(paused)
       expect(await create(deps, client, aRequest(), 'an earlier key')).toMatchObject({
         outcome: 'replayed',
         payment: { paymentId: replayed.payment.paymentId },

@@ -7,6 +7,7 @@ import {
   aCreating,
   checkWhenDue,
   lateAnswer,
+  ONE_PENDING,
   OVO_REQUEST,
   paidWhileCreating,
   TIMED_OUT,
@@ -49,7 +50,7 @@ describe('createPayment after a crash', () => {
       deps.clock.advance(10 - passedSeconds)
 
       expect((await make()).payment).toMatchObject({ status: 'pending', attempt: 2 })
-      expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
+      expect(await ledger()).toStrictEqual(ONE_PENDING)
     },
   )
 
@@ -83,7 +84,7 @@ describe('createPayment after a crash', () => {
     expect(await frozenCreate).toEqual({ payment, outcome: 'replayed' })
     expect(statuses()).toStrictEqual(['cancelled', 'open'])
     expect(deps.provider.requestOf(payment.paymentRequestId).status).toBe('open')
-    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    expect(await ledger()).toStrictEqual(ONE_PENDING)
   })
 
   it('sends a second OVO push only after the first push has ended and the provider was asked about it', async () => {
@@ -139,17 +140,15 @@ describe('a caller whose claim was applied, and is refused when the SDK repeats 
     ['first claim', 'put', 'created', 1],
     ['takeover', 'update', 'resumed', 2],
   ] as const)('goes on with a %s at once', async (_, kind, result, attempt) => {
-    const { deps, make, creates, ledger } = await aCreate()
-    deps.provider.answer('createRequest', TIMED_OUT)
-    if (attempt === 2) await make().catch(() => undefined)
-    deps.provider.heal('createRequest')
+    const { deps, make, creates, ledger, timeOut } = await aCreate()
+    if (attempt === 2) await timeOut()
     const startMs = deps.monotonicMs()
 
     const { payment, outcome } = await make(repeating(deps, kind))
 
     expect([payment.attempt, outcome, creates()]).toStrictEqual([attempt, result, attempt])
     expect(deps.monotonicMs()).toBe(startMs)
-    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    expect(await ledger()).toStrictEqual(ONE_PENDING)
   })
 
   it('waits for the claim of another caller at the same millisecond, and replays its payment', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import type { Client } from '../../../shared/client/client.ts'
 import { GatewayError } from '../../../shared/errors.ts'
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
@@ -9,6 +10,7 @@ import {
   aRequest,
   create,
   ledgerView,
+  ONE_PENDING,
   OVO_REQUEST,
   TIMED_OUT,
 } from '../../support/payment-builders.ts'
@@ -23,6 +25,14 @@ import { aCreate, paymentTest as it, withFrozenConflicts } from '../payment/paym
 
 const REFUSED: CreateAnswer = { kind: 'refused', code: 'INVALID_VALUE_ERROR' }
 const NOT_EXECUTED: CreateAnswer = { kind: 'not_executed', reason: 'RATE_LIMIT_EXCEEDED' }
+
+async function failWith(deps: TestDeps, client: Client, answers: readonly CreateAnswer[]) {
+  for (const answer of answers) {
+    deps.provider.answer('createRequest', answer)
+    await create(deps, client, aRequest(), 'key-1').catch(() => undefined)
+  }
+  deps.provider.heal('createRequest')
+}
 
 describe('createPayment when the provider fails', () => {
   it.for([
@@ -62,7 +72,7 @@ describe('createPayment when the provider fails', () => {
         answer.kind,
         'created',
       ])
-      expect(await ledgerView(deps, client)).toStrictEqual({ pendingMinor: 0, pending: 1 })
+      expect(await ledgerView(deps, client)).toStrictEqual(ONE_PENDING)
     },
   )
 
@@ -70,11 +80,7 @@ describe('createPayment when the provider fails', () => {
     deps,
     client,
   }) => {
-    for (const answer of [TIMED_OUT, REFUSED, REFUSED]) {
-      deps.provider.answer('createRequest', answer)
-      await create(deps, client, aRequest(), 'key-1').catch(() => undefined)
-    }
-    deps.provider.heal('createRequest')
+    await failWith(deps, client, [TIMED_OUT, REFUSED, REFUSED])
 
     const other = aRequest({ notionalMinor: minor(70_000) })
     const { payment } = await create(deps, client, other, 'key-1')
@@ -89,11 +95,7 @@ describe('createPayment when the provider fails', () => {
   ] as const)(
     'forgets the request after 90 days, and takes the new one after a refusal, when no attempt left anything at the provider: %j',
     async ([answers, amount, expected], { deps, client }) => {
-      for (const answer of answers) {
-        deps.provider.answer('createRequest', answer)
-        await create(deps, client, aRequest(), 'key-1').catch(() => undefined)
-      }
-      deps.provider.heal('createRequest')
+      await failWith(deps, client, answers)
       const key = paymentKey(paymentIdForKey(client.clientId, 'key-1'))
       expect(await deps.table.get(key)).toHaveProperty('ttl')
 
@@ -105,9 +107,8 @@ describe('createPayment when the provider fails', () => {
   )
 
   it('replays the payment when a later attempt overtook the takeover', async () => {
-    const { deps, make, creates } = await aCreate()
-    deps.provider.answer('createRequest', TIMED_OUT)
-    await make().catch(() => undefined)
+    const { deps, make, creates, timeOut } = await aCreate()
+    await timeOut()
     deps.provider.script('createRequest', async () => {
       deps.provider.heal('createRequest')
       deps.clock.advance(31)
@@ -210,7 +211,7 @@ describe('a create whose environment is frozen after its answer', () => {
       expiresAt: addMs(payment.createdAt, HOUR_MS),
     })
     expect(outcome).toBe('resumed')
-    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    expect(await ledger()).toStrictEqual(ONE_PENDING)
   })
 
   it('recognises its own commit after a freeze, and does not cancel its request', async () => {
@@ -224,7 +225,7 @@ describe('a create whose environment is frozen after its answer', () => {
 
     expect([payment.status, payment.attempt, outcome]).toStrictEqual(['pending', 1, 'created'])
     expect(statuses()).toStrictEqual(['open'])
-    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    expect(await ledger()).toStrictEqual(ONE_PENDING)
   })
 
   it('does not repeat a commit with an old created_at', async () => {
@@ -235,7 +236,7 @@ describe('a create whose environment is frozen after its answer', () => {
     await expect(expiredCreate).rejects.toThrow('expired before it could be shown')
 
     expect((await make(withFrozenConflicts(deps, 1, 3_600))).payment.createdAt).toBe(deps.now())
-    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    expect(await ledger()).toStrictEqual(ONE_PENDING)
   })
 })
 

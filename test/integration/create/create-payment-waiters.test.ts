@@ -9,7 +9,7 @@ import { GatewayError } from '../../../shared/errors.ts'
 import { minor } from '../../../shared/money.ts'
 import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import type { CreateAnswer } from '../../../shared/provider/provider.ts'
-import { OVO_REQUEST, TIMED_OUT } from '../../support/payment-builders.ts'
+import { ONE_PENDING, OVO_REQUEST, TIMED_OUT } from '../../support/payment-builders.ts'
 import { afterFirst, beforeFirst, interceptTable, type TestDeps } from '../../support/test-deps.ts'
 import { aCreate } from '../payment/payment-test.ts'
 
@@ -67,7 +67,7 @@ describe('a caller that waits for an attempt which ended before it called the pr
       providerAttempts: [{ outcome: 'not_executed', code: 'no_time_left' }, { outcome: 'created' }],
     })
     expect([creates(), statuses()]).toStrictEqual([1, ['open']])
-    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    expect(await ledger()).toStrictEqual(ONE_PENDING)
   })
 
   it('takes over alone: of twenty waiting callers one creates the payment, the others replay it', async () => {
@@ -80,7 +80,7 @@ describe('a caller that waits for an attempt which ended before it called the pr
       'resumed',
     ])
     expect([creates(), statuses()]).toStrictEqual([1, ['open']])
-    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    expect(await ledger()).toStrictEqual(ONE_PENDING)
   })
 
   it.each([
@@ -141,7 +141,7 @@ describe('a caller that waits for an attempt which ended before it called the pr
       expect(deps.provider.requestOf(next.payment.paymentRequestId).status).toBe('open')
       // A request whose process died before its commit is known to no process.
       expect([at, statuses().length <= 2]).toStrictEqual([at, true])
-      expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
+      expect(await ledger()).toStrictEqual(ONE_PENDING)
     }
 
     expect(ends.length).toBeGreaterThan(6)

@@ -14,7 +14,7 @@ import type {
 } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
-import { OVO_REQUEST, TIMED_OUT } from '../../support/payment-builders.ts'
+import { ONE_PENDING, OVO_REQUEST, TIMED_OUT } from '../../support/payment-builders.ts'
 import { aCreate } from '../payment/payment-test.ts'
 
 /** By default the customer's minute to pay is over. */
@@ -109,7 +109,7 @@ describe('an idempotency key whose pushes have ended (design section 4, Create)'
       cause: 'wrong_amount',
       amountMinor,
     })
-    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    expect(await ledger()).toStrictEqual(ONE_PENDING)
   })
 
   it.each(['before', 'after'])(
@@ -197,7 +197,7 @@ describe('rows found by reference', () => {
     await expectSecondPush()
 
     expect(deps.provider.countOf('getPayment')).toBe(0)
-    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    expect(await ledger()).toStrictEqual(ONE_PENDING)
   })
 
   it.each([

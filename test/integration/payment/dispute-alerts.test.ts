@@ -144,7 +144,8 @@ describe('the alerts of a dispute', () => {
       addMs(start, 6 * DAY_MS),
       addMs(answerBy, 90 * DAY_MS),
     ])
-    expect(deps.published).toHaveLength(3)
+    const words = deps.published.map(({ message }) => message.split('A customer disputes')[0])
+    expect(words).toStrictEqual(['', 'Reminder 1 of 2. ', 'Reminder 2 of 2. '])
     expect(await findSuspense(deps, CASE)).toMatchObject({
       status: 'resolved',
       resolution: 'lapsed',

@@ -15,6 +15,7 @@ import {
   create,
   eventOf,
   ledgerView,
+  TIMED_OUT,
 } from '../../support/payment-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { interceptTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
@@ -72,12 +73,18 @@ export function withFrozenConflicts(deps: TestDeps, times: number, seconds: numb
 export async function aCreate(fields: Partial<PaymentRequest> = {}, deps = testDeps()) {
   const client = await aStoredClient(deps)
   const paymentId = paymentIdForKey(client.clientId, 'key-1')
+  const make = (callerDeps = deps, request = aRequest(fields)) =>
+    create(callerDeps, client, request, 'key-1')
   return {
     deps,
     client,
     paymentId,
-    make: (callerDeps = deps, request = aRequest(fields)) =>
-      create(callerDeps, client, request, 'key-1'),
+    make,
+    timeOut: async () => {
+      deps.provider.answer('createRequest', TIMED_OUT)
+      await make().catch(() => undefined)
+      deps.provider.heal('createRequest')
+    },
     reread: () => findStoredPayment(deps, paymentId),
     ledger: () => ledgerView(deps, client),
     creates: () => deps.provider.countOf('createRequest'),

@@ -5,6 +5,7 @@ import { figuresOf, newEntry } from '../../../shared/journal/entry.ts'
 import { putEntry } from '../../../shared/journal/entry-store.ts'
 import { putWindow } from '../../../shared/ledger/window-store.ts'
 import { minor } from '../../../shared/money.ts'
+import { encodeCursor } from '../../../shared/page.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import {
   balanceEntries,
@@ -79,10 +80,6 @@ async function allPages(deps: TestDeps, settlementId: string, format: 'json' | '
 
 function linesOf(page: Page) {
   return 'entries' in page ? page.entries : []
-}
-
-function encodeCursor(content: unknown) {
-  return Buffer.from(JSON.stringify(content)).toString('base64url')
 }
 
 describe('the statement of a settlement (design section 7)', () => {

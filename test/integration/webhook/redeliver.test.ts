@@ -14,6 +14,7 @@ import {
   OPERATOR,
   refusedWith,
 } from '../../support/operator-actions.ts'
+import { alter } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import {
@@ -61,14 +62,22 @@ async function aFinishedDelivery(overrides: Partial<Delivery> = ABANDONED) {
 }
 
 const DIFFERENCES = {
-  byOperator: { records: 1, deleted: 'the endpoint is deleted' },
-  byMerchant: { records: 0, deleted: 'the endpoint is disabled' },
+  byOperator: {
+    records: 1,
+    deleted: 'the endpoint is deleted',
+    unreadable: /^409 Run recount-ledger --client_id /,
+  },
+  byMerchant: {
+    records: 0,
+    deleted: 'the endpoint is disabled',
+    unreadable: /^500 GET .v1.events has its event/,
+  },
 }
 
 describe.each(['byOperator', 'byMerchant'] as const)(
   'a redelivery %s (design sections 4 and 8)',
   (by) => {
-    const { records, deleted } = DIFFERENCES[by]
+    const { records, deleted, unreadable } = DIFFERENCES[by]
     const arrange = async (overrides?: Partial<Delivery>) => {
       const scene = await aFinishedDelivery(overrides)
       return { ...scene, redeliver: scene[by] }
@@ -135,6 +144,14 @@ describe.each(['byOperator', 'byMerchant'] as const)(
         expect(numbers).toStrictEqual([1, 2, 3, 4, 5, 6, 7, 8])
       },
     )
+
+    it('of a row that cannot be read says what to do', async ({ deps, delivery, redeliver }) => {
+      await alter(deps, deliveryKey(delivery.deliveryId), { attempts: 'x' })
+
+      const { status, body } = await redeliver()
+
+      expect(`${status} ${Object(body).action_hint}`).toMatch(unreadable)
+    })
 
     it('extends the event’s retention at most once in 20 days', async ({
       deps,

@@ -157,6 +157,7 @@ function jsonText(value: unknown) {
 function part(more: object = {}) {
   return { body: { continuing: true, cursor: 'c1', ...more } }
 }
+const LEFT_OUT = { settlement_id: 's', client_id: 'c', amount_minor: 1, command: null }
 const books = { figures: [{ name: 'fees', amount_minor: 5 }], balanced: true }
 const redeliver = 'redeliver --operator ayu --client_id c --endpoint_id e --since 2026-11-20'.split(
   ' ',
@@ -215,10 +216,10 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
     { code: 1, out: '', err: containing('"number": 1') },
   ],
   [
-    'ends payout-file with 1 when no run is the last',
-    [part({ batch: null })],
+    'ends payout-file with 1 when no run is the last, and lists what was left out',
+    [part({ batch: null, left_out: [{ ...LEFT_OUT, reason: 'late' }] }), part({ batch: null })],
     ['payout-file'],
-    { code: 1, err: 'payout-file was not finished after 500 runs' },
+    { code: 1, err: 'Left out: s: late\npayout-file was not finished after 500 runs' },
   ],
   [
     'ends with the refusal of a later run, and prints nothing else',

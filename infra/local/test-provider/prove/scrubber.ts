@@ -64,8 +64,8 @@ export function scrubber() {
 
   const scrubText = (name: string, text: string) => {
     if (text === '' || TIME.test(text) || (WORDS.has(name) && WORD.test(text))) return text
-    const known = placeholders.get(text)
-    if (known !== undefined) return known
+    const knownPlaceholder = placeholders.get(text)
+    if (knownPlaceholder !== undefined) return knownPlaceholder
     const count = placeholders.size + 1
     const form = FORMS.find(({ like }) => like.test(text))
     const placeholder = form?.placeholder(text, count) ?? `text-${count}`

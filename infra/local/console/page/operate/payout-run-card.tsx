@@ -25,11 +25,11 @@ export function PayoutRunCard({ payouts }: { readonly payouts: Payouts }) {
   const shown = new Set([...toPay, ...batches.flatMap(({ open }) => open)].map(({ id }) => id))
   const unlisted = leftOut.filter(({ settlement_id: id }) => !shown.has(id))
   const finish = async (first: Answer) => {
-    const { runs, left, stoppedBy } = await allRuns(first, format)
+    const { runs, allLeftOut, stoppedBy } = await allRuns(first, format)
     setRefused(stoppedBy)
     setMade(runs)
-    setLeftOut(left)
-    for (const { command } of left) rememberCommand(command ?? '')
+    setLeftOut(allLeftOut)
+    for (const { command } of allLeftOut) rememberCommand(command ?? '')
   }
   return (
     <Card
@@ -87,19 +87,20 @@ function runCall(format: string, cursor?: string) {
 
 async function allRuns(first: Answer, format: string) {
   const runs: Made[] = []
-  const left: LeftOut[] = []
+  const allLeftOut: LeftOut[] = []
   let answer = first
   for (let run = 0; run < MOST_RUNS; run++) {
     const parsed = v.safeParse(PayoutRunSchema, answer.body)
     if (!answer.ok || !parsed.success) break
     const { left_out: leftOut, continuing, cursor, ...made } = parsed.output
     runs.push(made)
-    left.push(...leftOut)
+    allLeftOut.push(...leftOut)
     if (!continuing || cursor === undefined) break
     answer = await doCall(runCall(format, cursor))
-    if (!answer.ok) return { runs, left, stoppedBy: answer.message || `HTTP ${answer.status}` }
+    if (!answer.ok)
+      return { runs, allLeftOut, stoppedBy: answer.message || `HTTP ${answer.status}` }
   }
-  return { runs, left, stoppedBy: undefined }
+  return { runs, allLeftOut, stoppedBy: undefined }
 }
 
 function sentence(text: string) {

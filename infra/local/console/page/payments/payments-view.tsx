@@ -278,6 +278,7 @@ function contains(reference: string | null | undefined, part: string) {
 }
 
 function extentOf(looked: number, total: number | undefined) {
-  const of = total === undefined || total < looked ? '' : ` of ${total.toLocaleString('en-US')}`
-  return `Looked at the newest ${looked.toLocaleString('en-US')}${of} payments.`
+  const ofTotal =
+    total === undefined || total < looked ? '' : ` of ${total.toLocaleString('en-US')}`
+  return `Looked at the newest ${looked.toLocaleString('en-US')}${ofTotal} payments.`
 }
