@@ -1,6 +1,6 @@
 import type { Caller } from '../../client/client.ts'
 import type { Deps } from '../../deps.ts'
-import { assertInvariant } from '../../errors.ts'
+import { assertInvariant, limitError } from '../../errors.ts'
 import {
   type ClientId,
   keyDigestOf,
@@ -24,7 +24,6 @@ import {
 import type { NewsDeps } from '../news/ask-for-news.ts'
 import type { CreatingPayment, PaymentRequest, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { findStoredPayment, isForeign, parseStored } from '../payment-store.ts'
-import { attemptError, createError, pausedError, retryError } from './attempt-error.ts'
 import {
   createTimeoutMs,
   type Deadline,
@@ -34,7 +33,14 @@ import {
 } from './create-times.ts'
 import { holdBackPush, type OvertakenCreate } from './hold-back-push.ts'
 import type { ParsedRequest } from './parse-payment-request.ts'
-import { COMMIT_FAILED, type CreateResult, NO_TIME_LEFT, runAttempt } from './run-attempt.ts'
+import {
+  COMMIT_FAILED,
+  type CreateResult,
+  createError,
+  NO_TIME_LEFT,
+  retryError,
+  runAttempt,
+} from './run-attempt.ts'
 import { takePush } from './take-push.ts'
 
 type CreateDeps = NewsDeps &
@@ -66,11 +72,11 @@ export async function createPayment(
     return resumeCreate(deps, stored, call)
   }
   const keyDigest = idempotencyKey ? keyDigestOf(idempotencyKey) : newKeyDigest(deps)
-  const longPause = await waitOutPause(deps)
+  const pauseMs = await waitOutPause(deps)
   const creating = newCreatingPayment(deps, client.clientId, keyDigest, parsed.request)
-  const stored = await readBeforeLimits(deps, creating, longPause !== undefined)
+  const stored = await readBeforeLimits(deps, creating, pauseMs !== undefined)
   if (stored) return resumeCreate(deps, stored, call)
-  if (longPause !== undefined) throw pausedError(deps, longPause)
+  if (pauseMs !== undefined) throw limitError(PAUSED, pauseMs)
   // The call comes first, because a create without a call sends no push.
   const giveBackCall = await takeShare(deps, 'createRequest', client.clientId)
   if (isPushChannel(parsed.request)) await takePush(deps, creating, giveBackCall)
@@ -99,9 +105,10 @@ async function readBeforeLimits(
 
 /** A shorter pause is waited for. */
 const LONGEST_WAIT_MS = 2 * SECOND_MS
+const PAUSED = 'the provider accepts no payments for now'
 
 /**
- * Waits for the end of the provider's pause of creates, or answers when a longer one ends. An
+ * Waits for the end of the provider's pause of creates, or answers the milliseconds until then. An
  * environment that has the provider's latest figures reads no table.
  */
 async function waitOutPause(deps: CreateDeps) {
@@ -110,7 +117,7 @@ async function waitOutPause(deps: CreateDeps) {
   const ownMs = provider.pauseMs('createRequest')
   const until = isKnown ? addMs(now(), ownMs) : await pausedUntil(deps, 'createRequest')
   const waitMs = until === undefined ? 0 : msBetween(now(), until)
-  if (waitMs > LONGEST_WAIT_MS) return until
+  if (waitMs > LONGEST_WAIT_MS) return waitMs
   if (waitMs > 0) await sleep(waitMs)
   return undefined
 }
@@ -149,7 +156,7 @@ const WAIT_MS = 20_000
  * new request takes over, so waiting callers do not call a failing provider one after the other.
  */
 export async function waitForAttempt(
-  deps: CreateDeps,
+  deps: Pick<Deps, 'table' | 'sleep' | 'random' | 'now' | 'monotonicMs'>,
   creating: CreatingPayment,
   deadline: Deadline,
 ): Promise<StoredPayment> {
@@ -162,7 +169,7 @@ export async function waitForAttempt(
     if (stored && isUnderLease(stored, deps.now())) continue
     if (stored && mayTakeOver(stored, deadline)) return stored
     throw stored?.failure
-      ? await attemptError(deps, stored.failure, stored.providerAttempts.at(-1))
+      ? createError(stored.failure, stored.providerAttempts.at(-1)?.wrongField)
       : retryError('the payment could not be created')
   }
   throw retryError('the payment is still being created')
@@ -185,8 +192,8 @@ async function takeOverPayment(
   const mayExist = creating.mayExistUpstream || mayBeUpstream(lastAttempt)
   const isRefused = !mayExist && lastAttempt?.outcome === 'refused'
   if (isRefused && !parsed.ok) throw parsed.error
-  const longPause = await waitOutPause(deps)
-  if (longPause !== undefined) throw pausedError(deps, longPause)
+  const pauseMs = await waitOutPause(deps)
+  if (pauseMs !== undefined) throw limitError(PAUSED, pauseMs)
   // The lease starts before the provider is asked, because an older answer may be outdated.
   const now = deps.now()
   const { push, needs } = channelOf(creating.request)

@@ -7,7 +7,7 @@ import { askForNews, type NewsDeps, type ProviderNews } from '../news/ask-for-ne
 import { creditCreatingPayment } from '../news/succeed-payment.ts'
 import type { CreatingPayment, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
-import { retryError } from './attempt-error.ts'
+import { retryError } from './run-attempt.ts'
 
 /** Another caller was first, or the payment is paid. `overtakenBy`: the payment's present state. */
 export type OvertakenCreate = { readonly overtakenBy: StoredPayment | undefined }

@@ -1,6 +1,6 @@
 import type { Caller } from '../../client/client.ts'
 import type { Deps } from '../../deps.ts'
-import { assertInvariant } from '../../errors.ts'
+import { assertInvariant, GatewayError, invalid } from '../../errors.ts'
 import { countTransition } from '../../ledger/shard-store.ts'
 import { loggedPayment } from '../../log.ts'
 import { type CreateAnswer, DID_NOT_ANSWER, FAILED } from '../../provider/provider.ts'
@@ -17,7 +17,6 @@ import {
 import { newPayment } from '../new-payment.ts'
 import type { CreatingPayment, Payment, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { findStoredPayment, parseStored } from '../payment-store.ts'
-import { attemptError, RETRY, retryError } from './attempt-error.ts'
 import { createInput } from './create-input.ts'
 import { createTimeoutMs, type Deadline, timesOfAttempt } from './create-times.ts'
 import { explainRefusal, reportRefusal } from './explain-refusal.ts'
@@ -32,6 +31,8 @@ type AttemptDeps = Pick<
   Deps,
   'table' | 'sleep' | 'provider' | 'now' | 'log' | 'stage' | 'alerts' | 'memory'
 >
+
+const RETRY = 'retry with the same Idempotency-Key'
 
 /** Calls the provider's create once. The request of an overtaken attempt is cancelled. */
 export async function runAttempt(
@@ -80,7 +81,7 @@ export async function runAttempt(
   await cancelOrphan(deps, paymentRequestId, creating.paymentId)
   return typeof stored === 'string'
     ? failAttempt(deps, creating, ourFailure(stored, paymentRequestId))
-    : replayed(stored, retryError('another attempt is creating this payment'))
+    : replayOrFail(stored, `another attempt is creating this payment; ${RETRY}`)
 }
 
 /** Without `wrongField`, the failure counts as ours. */
@@ -95,7 +96,7 @@ async function failAttempt(
   creating: CreatingPayment,
   failure: Failure,
 ): Promise<CreateResult> {
-  const { outcome, code, wrongField, isReported } = failure
+  const { message, outcome, code, wrongField, isReported } = failure
   // Alarms must distinguish the refusal of one payment, and what operators know, from our failure.
   const { request } = creating
   const payment = loggedPayment({ ...creating, ...request }, isListedChannel(request))
@@ -104,12 +105,23 @@ async function failAttempt(
   else if (isReported) deps.log.warn('payment.create_not_activated', fields)
   else deps.log.warn('payment.create_failed', fields)
   const stored = await releaseAfterFailure(deps, creating, failure)
-  return replayed(stored, await attemptError(deps, failure.message, failure))
+  return replayOrFail(stored, message, wrongField)
 }
 
-function replayed(stored: StoredPayment | undefined, error: Error): CreateResult {
+function replayOrFail(
+  stored: StoredPayment | undefined,
+  failure: string,
+  wrongField?: string,
+): CreateResult {
   if (stored && stored.status !== 'creating') return { payment: stored, outcome: 'replayed' }
-  throw error
+  throw createError(failure, wrongField)
+}
+
+/** After a 500 a retry with the same key is safe (spec 4.1, rule 4); after a 422 it is refused. */
+export function createError(failure: string, wrongField?: string): GatewayError {
+  return wrongField
+    ? invalid(failure, { [wrongField]: [failure] })
+    : new GatewayError('internal_error', failure)
 }
 
 async function releaseAfterFailure(
@@ -279,4 +291,8 @@ function isSameClaim(
   { attempt }: CreatingPayment,
 ): stored is CreatingPayment {
   return stored.status === 'creating' && stored.attempt === attempt
+}
+
+export function retryError(why: string): GatewayError {
+  return createError(`${why}; ${RETRY}`)
 }
