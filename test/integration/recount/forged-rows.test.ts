@@ -1,6 +1,6 @@
 /**
- * Goal: a recount is not misled by rows that nothing explains, and writes unreadable ones anew, with
- * few calls of the provider.
+ * Goal: a recount is not misled by rows that nothing explains, and writes unreadable ones anew,
+ * with few calls of the provider.
  */
 import { expect } from 'vitest'
 import { derivedUuid } from '../../../shared/ids.ts'
