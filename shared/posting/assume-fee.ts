@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { mapInChunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
 import { conflict } from '../errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdOf, referenceOf } from '../ids.ts'
@@ -13,7 +12,7 @@ import {
   type TransactionFilter,
   type Unanswered,
 } from '../provider/provider.ts'
-import { finding, recordSuspense, reportSuspense } from '../suspense/record-suspense.ts'
+import { finding, recordFinding, reportSuspense } from '../suspense/record-suspense.ts'
 import { FromItem, toItem } from '../table/attributes.ts'
 import { paymentKey } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
@@ -100,8 +99,7 @@ async function postOverduePayment(
     const payment = await findStoredPayment(deps, paymentId)
     if (payment?.status !== 'succeeded' || payment.openAt === undefined) return undefined
     if (isForeign(payment)) {
-      const about = { subject: payment.paymentId, cause: 'payment_foreign', payment } as const
-      await recordSuspense(deps, finding({ ...about, now: deps.now() }))
+      await recordFinding(deps, { subject: paymentId, cause: 'payment_foreign', payment })
       return undefined
     }
     const answer = await askForOwnRow(deps, payment)
@@ -202,7 +200,7 @@ export async function requireRows(
     payment?.capture?.reference ?? own,
     ...answer.rows.map((row) => row.reference),
   ]
-  const unnamed = await mapInChunks([...new Set(references)], 1, async (reference) =>
+  const unnamed = await Array.fromAsync(new Set(references), async (reference) =>
     reference ? askForAll(deps, { reference }) : [],
   )
   // A refund may name the money's reference, and an id of its own instead of the capture.

@@ -107,6 +107,15 @@ export function finding({
   return { ...openItem(about), suspenseId: `${subject}#${about.cause}`, kind: 'finding' }
 }
 
+type NewFinding = Omit<Parameters<typeof finding>[0], 'now'> & { readonly now?: Timestamp }
+
+export function recordFinding(
+  deps: SuspenseDeps,
+  { now = deps.now(), ...about }: NewFinding,
+): Promise<void> {
+  return recordSuspense(deps, finding({ ...about, now }))
+}
+
 export function findingOfMovement(
   payment: NamedPayment,
   row: MoneyRow,

@@ -12,7 +12,7 @@ import {
   type Unanswered,
 } from '../provider/provider.ts'
 import type { callBudget } from '../provider/quota-store.ts'
-import { finding, recordSuspense } from '../suspense/record-suspense.ts'
+import { recordFinding } from '../suspense/record-suspense.ts'
 import { later, msBetween, type Timestamp } from '../time.ts'
 import { readsOfPage } from '../webhook/delivery/announce.ts'
 import { nextTryAt, noteOpenTransaction, renewJob, type Slice } from './job-store.ts'
@@ -132,22 +132,18 @@ async function waitForQuota({ deps, budget, deadlineMs }: SyncRun): Promise<Time
 
 function filterOf({ kind, from, to, category, afterId }: Slice): TransactionFilter {
   const page = { rows: 'all', limit: 50, ...(afterId !== undefined && { afterId }) } as const
+  const ofSpan = { ...page, createdFrom: from, createdTo: to }
   switch (kind) {
     case 'head':
       return { ...page, updatedFrom: from, updatedTo: to }
     case 'tail':
-      return {
-        ...page,
-        createdFrom: from,
-        createdTo: to,
-        ...(category !== undefined && { category }),
-      }
+      return { ...ofSpan, ...(category !== undefined && { category }) }
     case 'reversals':
-      return { ...page, createdFrom: from, createdTo: to, rows: 'reversed' }
+      return { ...ofSpan, rows: 'reversed' }
     case 'others':
-      return { ...page, createdFrom: from, createdTo: to, rows: 'others' }
+      return { ...ofSpan, rows: 'others' }
     case 'day':
-      return { ...page, createdFrom: from, createdTo: to }
+      return ofSpan
   }
 }
 
@@ -185,8 +181,7 @@ async function reconcilePage(
   const { tally } = run
   const deps = { ...run.deps, endpointsOf: readsOfPage(run.deps) }
   for (const subject of page.unreadableIds ?? []) {
-    const about = { subject, cause: 'transaction_unexplained', payment: undefined } as const
-    await recordSuspense(deps, finding({ ...about, now: deps.now() }))
+    await recordFinding(deps, { subject, cause: 'transaction_unexplained', payment: undefined })
   }
   const rows = await postSettledRows(deps, await rowsWithPayments(deps, page.transactions))
   const hours: OpenHours = new Map()

@@ -7,7 +7,7 @@ import {
   nextAlertAt,
   shownDispute,
 } from '../../suspense/dispute.ts'
-import { finding, recordSuspense, reportSuspense } from '../../suspense/record-suspense.ts'
+import { recordFinding, reportSuspense } from '../../suspense/record-suspense.ts'
 import type { Suspense } from '../../suspense/suspense.ts'
 import { changeCase, findSuspense, putSuspense } from '../../suspense/suspense-store.ts'
 import { addMs, HOUR_MS, MINUTE_MS, type Timestamp } from '../../time.ts'
@@ -39,8 +39,7 @@ export async function receiveDispute(
     if (payment === undefined || isForeign(payment)) {
       const now = deps.now()
       const subject = `disputes of ${now.slice(0, 10)}`
-      const about = { subject, cause: 'dispute_unknown', payment: undefined } as const
-      await recordSuspense(deps, finding({ ...about, now }))
+      await recordFinding(deps, { subject, cause: 'dispute_unknown', payment: undefined, now })
       return 'applied'
     }
     const stored = await findSuspense(deps, news.disputeId)
