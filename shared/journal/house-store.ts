@@ -65,8 +65,7 @@ export function putHouseEntry(entry: HouseEntry): {
   readonly houseTotal: Step
 } {
   const { type, transactionId, postedAt } = entry
-  const { providerMinor, bankMinor, transitMinor, suspenseMinor, costMinor, otherMinor } = entry
-  const legs = { providerMinor, bankMinor, transitMinor, suspenseMinor, costMinor, otherMinor }
+  const legs = v.parse(LegsSchema, entry)
   return {
     houseEntry: put(houseEntryKey(rowDayOf(entry), transactionId, type), entry, isNew),
     houseTotal: update(
