@@ -1,5 +1,4 @@
 import { gatewayParts } from '../audit/gateway-parts.ts'
-import { timeLimit } from '../audit/judge-parts.ts'
 import { findAuditedClient } from '../audit/judged/client-books.ts'
 import { conflict, notFound } from '../errors.ts'
 import { type ClientId, ClientIdSchema, sha256Hex } from '../ids.ts'
@@ -12,7 +11,7 @@ import {
   readAuditRecords,
   recordChange,
 } from '../operator/audit-record-store.ts'
-import { dayNumber, MINUTE_MS } from '../time.ts'
+import { dayNumber, MINUTE_MS, timeLimit } from '../time.ts'
 import {
   type Difference,
   isUnknownName,
