@@ -35,6 +35,7 @@ export async function writePayoutFiles(
   if (!existsSync(folder)) throw new UsageError(`there is no folder ${folder}`)
   const leftOut: LeftOut[] = []
   const ask = (payload: Payload) => invokeAction(spec, { ...call, payload }, io.env)
+  let isWhole = false
   try {
     for await (const answer of runsOf(spec.name, call.payload, ask)) {
       const reply = v.safeParse(RunReply, answer)
@@ -50,15 +51,15 @@ export async function writePayoutFiles(
         await writeFile(folder, file, again, io)
       }
     }
-    return true
   } finally {
     // Also of runs before one that failed.
     for (const { settlement_id: id, reason, command } of leftOut) {
       const text = `Left out: ${id}: ${reason}${command ? `. ${command}` : ''}`
       io.err(printableLine(withCommands(text, call.stage)))
     }
-    writeApprovals({ folder, stage: call.stage }, leftOut, io)
+    isWhole = writeApprovals({ folder, stage: call.stage }, leftOut, io)
   }
+  return isWhole
 }
 
 function textOf({
@@ -91,6 +92,7 @@ async function xlsxOf(file: Spreadsheet) {
   return writeXlsxFile(cellsOf(file), { sheet: 'Payouts' }).toBuffer()
 }
 
+/** Answers whether all was written. Never throws, or it would hide why the runs have ended. */
 function writeApprovals(
   { folder, stage }: { readonly folder: string; readonly stage: string },
   leftOut: readonly LeftOut[],
@@ -101,11 +103,17 @@ function writeApprovals(
       ? [{ action: 'mark-settlement-paid', payload: JSON.stringify({ settlement_id, ...confirm }) }]
       : [],
   )
-  if (rows.length === 0) return
+  if (rows.length === 0) return true
   const path = join(folder, APPROVALS)
-  writeFileSync(path, csv(['action', 'payload'], rows))
+  try {
+    writeFileSync(path, csv(['action', 'payload'], rows))
+  } catch {
+    io.err(`${path} cannot be written; the next payout-file names its settlements again`)
+    return false
+  }
   io.err(
     `${rows.length} settlements need an approval: a person with the duty approve checks ${path}, ` +
       `and runs ${commandOf('approve', stage)} --file ${path}. Then run payout-file again.`,
   )
+  return true
 }
