@@ -151,9 +151,10 @@ async function checkPendingPayment(
     const isWaiting = resultOf(captureOutcomes) !== 'checked' && maySoonBeShown(payment, deps.now())
     const ownOutcome = isWaiting ? undefined : await askAboutOwnRequest(deps, payment)
     const result = resultOf(ownOutcome ? [...captureOutcomes, ownOutcome] : captureOutcomes)
-    const isMissing = ownOutcome?.kind === 'not_found' && maySoonBeShown(payment, deps.now())
+    const isEnded = ownOutcome?.kind === 'not_found' && ownOutcome.isEnded
     // Without a full answer the check is repeated.
-    const followUp = result === 'checked' && !isMissing ? 'next_check' : 'retry'
+    const mayFollow = isEnded && maySoonBeShown(payment, deps.now())
+    const followUp = result === 'checked' && !mayFollow ? 'next_check' : 'retry'
     const endedPayment =
       ownOutcome?.kind === 'applied' && ownOutcome.payment?.status !== 'pending'
         ? ownOutcome.payment
