@@ -82,6 +82,7 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
   )
 
   it.each([
+    [null, undefined],
     [{}, undefined],
     [{ name: null, email: null, phone: null }, undefined],
     [{ name: 'Siti', email: null }, { name: 'Siti' }],

@@ -126,6 +126,8 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
     const answers = [
       await create('k'.repeat(255)),
       await create('k'.repeat(255)),
+      await create(`K${'k'.repeat(254)}`),
+      await create(`${'k'.repeat(254)}l`),
       await create('k'.repeat(256)),
     ]
 
@@ -136,9 +138,11 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
     expect(answers).toMatchObject([
       { status: 201 },
       { status: 200 },
+      { status: 201 },
+      { status: 201 },
       { status: 422, body: refusal },
     ])
-    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 3 })
   })
 
   it('refuses a key outside printable ASCII, which clients send as UTF-8 or as Latin-1', async () => {
