@@ -68,6 +68,7 @@ describe('payout-file (design section 15)', () => {
 
     const again = await askForFile(deps, { batch: 1 })
     expect([again.status, again.body]).toStrictEqual([made.status, made.body])
+    expect(made.body).toMatchObject({ batch: { digest: expect.any(String) } })
     expect((await askForFile(deps, { batch: 1, format: 'csv' })).body).toMatchObject({
       file: { name: 'payout-0001.csv', text: expect.stringContaining(`"${settlementId}"`) },
     })

@@ -61,14 +61,14 @@ async function aFinishedDelivery(overrides: Partial<Delivery> = ABANDONED) {
 }
 
 const DIFFERENCES = {
-  byOperator: { records: 1, deleted: 'the endpoint is deleted' },
-  byMerchant: { records: 0, deleted: 'the endpoint is disabled' },
+  byOperator: { records: 1, answer: { count: 1 }, deleted: 'the endpoint is deleted' },
+  byMerchant: { records: 0, answer: { status: 'scheduled' }, deleted: 'the endpoint is disabled' },
 }
 
 describe.each(['byOperator', 'byMerchant'] as const)(
   'a redelivery %s (design sections 4 and 8)',
   (by) => {
-    const { records, deleted } = DIFFERENCES[by]
+    const { records, answer, deleted } = DIFFERENCES[by]
     const arrange = async (overrides?: Partial<Delivery>) => {
       const scene = await aFinishedDelivery(overrides)
       return { ...scene, redeliver: scene[by] }
@@ -97,7 +97,7 @@ describe.each(['byOperator', 'byMerchant'] as const)(
         const { deps, event, delivery, redeliver, row } = await arrange(overrides)
         deps.answerWebhooks(async () => FAILED)
 
-        expect(await redeliver()).toMatchObject({ status: 200 })
+        expect(await redeliver()).toMatchObject({ status: 200, body: answer })
 
         const { attempts } = delivery
         const day = {
