@@ -44,7 +44,13 @@ describe('return-payout (design sections 7 and 12)', () => {
 
       expect(reply).toMatchObject({
         status: 200,
-        body: { type: 'returned', client_net_minor: 95_900, bank_minor: 95_900, ...RETURN },
+        body: {
+          type: 'returned',
+          returned_settlement_id: input.settlement_id,
+          client_net_minor: 95_900,
+          bank_minor: 95_900,
+          ...RETURN,
+        },
       })
       expect(await getBalance(deps, client.clientId)).toMatchObject({
         pendingMinor: 95_900,
@@ -134,7 +140,14 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
 
       expect(reply).toMatchObject({
         status: 200,
-        body: { type: 'refund', client_net_minor: -60_000, bank_minor: -60_000, provider_minor: 0 },
+        body: {
+          type: 'refund',
+          payment_id: payment.paymentId,
+          bank_reference: input.bank_reference,
+          client_net_minor: -60_000,
+          bank_minor: -60_000,
+          provider_minor: 0,
+        },
       })
       expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({
         takenBackMinor: 60_000,

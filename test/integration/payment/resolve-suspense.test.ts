@@ -76,7 +76,9 @@ describe('resolveSuspense (design section 7)', () => {
     const remainder = await findSuspense(deps, item.suspenseId)
     expect(remainder).toMatchObject({ status: 'open', providerMinor: 4_900 })
     expect(remainder && toSuspenseDto(remainder)).toMatchObject({
+      provider_payment_id: item.suspenseId,
       amount_minor: 5_000,
+      resolution: null,
       refunded_minor: 2_000,
     })
 
