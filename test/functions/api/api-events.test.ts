@@ -216,7 +216,7 @@ async function poll(
   const pages: string[][] = []
   for (let more = true; more; ) {
     const answer = await ask('listEvents', { query: { ...query, limit: String(limit) } })
-    pages.push(idsIn(answer))
+    expect(pages.push(idsIn(answer))).toBeLessThan(100)
     query = nextOf(answer)
     more = answer.body['has_more'] === true
   }
@@ -283,11 +283,15 @@ describe('a client that follows `next` of GET /v1/events (design section 8)', ()
     deps.clock.advance(2)
     const seenPage = await ask('listEvents')
     deps.clock.advance(400)
-    const freshEvents = [await row(300), await row(301), await row(302)]
+    const freshEvents = [await row(300), await row(301), await row(302), await row(350)]
+    const next = (answer: ApiResponse, limit: string) =>
+      ask('listEvents', { query: { ...nextOf(answer), limit } })
 
-    const first = await ask('listEvents', { query: { ...nextOf(seenPage), limit: '1' } })
-    const second = await ask('listEvents', { query: { ...nextOf(seenPage), limit: '4' } })
-    const third = await ask('listEvents', { query: { ...nextOf(second), limit: '4' } })
+    const first = await next(seenPage, '1')
+    const second = await next(seenPage, '5')
+    const third = await next(second, '5')
+    const fresh = await next(seenPage, '3')
+    const settled = await next(fresh, '1')
 
     const id = (event?: Event) => event?.eventId
     // The reader has seen nothing of the last 401 seconds. Only 102 seconds of settled events are
@@ -295,5 +299,10 @@ describe('a client that follows `next` of GET /v1/events (design section 8)', ()
     expect(idsIn(first)).toStrictEqual([id(freshEvents[0])])
     expect(idsIn(second)).toStrictEqual([oldEvents[0], ...freshEvents].map(id))
     expect([idsIn(third), third.body['has_more']]).toStrictEqual([[id(oldEvents[1])], false])
+    // Then only 100 seconds are left of which the reader has seen nothing.
+    expect([idsIn(fresh), idsIn(settled)]).toStrictEqual([
+      freshEvents.slice(0, 3).map(id),
+      [id(oldEvents[0])],
+    ])
   })
 })
