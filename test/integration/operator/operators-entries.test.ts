@@ -15,7 +15,7 @@ import { findAnySettlement } from '../../../shared/settlement/settlement-store.t
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
-import { bookRefund } from '../../support/money-rows.ts'
+import { aHouseRow, bookRefund } from '../../support/money-rows.ts'
 import { invokeAdmin, invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import {
   anOpenPayment,
@@ -201,13 +201,8 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
   clientTest('takes over a row of the provider with exactly its amount', async () => {
     const { deps, client } = await aLoneClient()
     const payment = await aSucceededPayment(deps, client)
-    const row = {
-      transactionId: 'txn_out',
-      rowAt: deps.now(),
-      providerMinor: minor(-62_000),
-      amountMinor: minor(60_000),
-      feeMinor: minor(2_000),
-    }
+    const given = { amountMinor: minor(60_000), feeMinor: minor(2_000) }
+    const row = { ...aHouseRow(deps, 'txn_out', -62_000), ...given }
     await bookUnmatchedRow(deps, row)
     const act = (amount_minor: number) =>
       invokeWhole(refundPayment, deps, {
