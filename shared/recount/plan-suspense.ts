@@ -70,10 +70,7 @@ async function planItem(
   const born = noted ?? (register === undefined ? item : undefined)
   if (born === undefined || born.clientId !== clientId) return []
   const entries = allEntries.filter(({ suspenseId }) => suspenseId === id)
-  const source: Suspense = {
-    ...(item ?? (await bornItem(deps, born))),
-    ...v.parse(NotedSchema, born),
-  }
+  const source = item ? { ...item, ...v.parse(NotedSchema, born) } : await bornItem(deps, born)
   // Without its entry a row of the provider counts as not booked: the sync books it again.
   const providerMinor = entries.find(({ type }) => type === 'suspense')?.providerMinor
   const booked: Suspense = { ...source, providerMinor, ...backIn(source, entries) }

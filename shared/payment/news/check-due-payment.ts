@@ -151,10 +151,10 @@ async function checkPendingPayment(
     const isWaiting = resultOf(captureOutcomes) !== 'checked' && maySoonBeShown(payment, deps.now())
     const ownOutcome = isWaiting ? undefined : await askAboutOwnRequest(deps, payment)
     const result = resultOf(ownOutcome ? [...captureOutcomes, ownOutcome] : captureOutcomes)
-    const isEnded = ownOutcome?.kind === 'not_found' && ownOutcome.isEnded
+    const isMissing = ownOutcome?.kind === 'not_found' && ownOutcome.isEnded
+    const isAwaited = isMissing && maySoonBeShown(payment, deps.now())
     // Without a full answer the check is repeated.
-    const mayFollow = isEnded && maySoonBeShown(payment, deps.now())
-    const followUp = result === 'checked' && !mayFollow ? 'next_check' : 'retry'
+    const followUp = result === 'checked' && !isAwaited ? 'next_check' : 'retry'
     const endedPayment =
       ownOutcome?.kind === 'applied' && ownOutcome.payment?.status !== 'pending'
         ? ownOutcome.payment
