@@ -11,7 +11,7 @@ import { plus, ZERO } from '../money.ts'
 import type { AuditRecord } from '../operator/audit-record-store.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
 import { OPERATOR_RESOLUTIONS, resolutionEntry } from '../posting/resolve-suspense.ts'
-import { endOf } from '../suspense/dispute.ts'
+import { endOf, usualAnswerBy } from '../suspense/dispute.ts'
 import {
   heldAmountOf,
   isMoved,
@@ -116,14 +116,16 @@ async function planItem(
   return write.lines.length === 0 ? [] : [write]
 }
 
-/** The payment of a dispute shows what the provider last said of it. */
+/** The payment of its last dispute shows what the provider last said of it. */
 async function bornItem(deps: RecountDeps, noted: Noted): Promise<Suspense> {
   const explained = { status: 'resolved', resolution: 'explained' } as const
-  const paymentId = noted.kind === 'case' ? ifValid(PaymentIdSchema, noted.paymentId) : undefined
+  if (noted.cause !== 'dispute')
+    return { ...noted, ...(isMoved(noted) ? explained : { status: 'open' }) }
+  const paymentId = ifValid(PaymentIdSchema, noted.paymentId)
   const [payment] = paymentId ? await findPaymentsByKey(deps, [paymentId]) : []
-  const { caseId, state, answerBy } = payment?.dispute ?? {}
-  const said = caseId === noted.suspenseId && { state, answerBy, ...endOf({ state }) }
-  return { ...noted, ...(isMoved(noted) ? explained : { status: 'open' }), ...said }
+  const said = payment?.dispute?.caseId === noted.suspenseId ? payment.dispute : undefined
+  const { state = 'action_required', answerBy = usualAnswerBy(noted.createdAt) } = said ?? {}
+  return { ...noted, state, answerBy, ...endOf({ state }) }
 }
 
 /** Whichever of record, entry and item shows the operator's resolution. */

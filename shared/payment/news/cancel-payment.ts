@@ -1,7 +1,7 @@
 import { assertInvariant, assertNever, invalid } from '../../errors.ts'
 import type { ClientId } from '../../ids.ts'
 import { providerFailure } from '../../provider/provider.ts'
-import { finding, recordSuspense } from '../../suspense/record-suspense.ts'
+import { recordFinding } from '../../suspense/record-suspense.ts'
 import { addMs } from '../../time.ts'
 import { CANCEL_CHECK_MS, isLongPastItsTime, isPastItsTime } from '../channel/channel-timing.ts'
 import type { NewsSource, Payment } from '../payment.ts'
@@ -156,17 +156,13 @@ async function applyOwnNews(deps: NewsDeps, payment: Payment, source: NewsSource
 
 /** A request's end or capture may be shown minutes after the refusal. */
 async function noteHanging(deps: NewsDeps, payment: Payment) {
-  const [subject, now] = [payment.paymentId, deps.now()]
-  if (!isLongPastItsTime(payment, now)) return
-  await recordSuspense(deps, finding({ subject, cause: 'state_unknown', payment, now }))
+  if (!isLongPastItsTime(payment, deps.now())) return
+  await recordFinding(deps, { subject: payment.paymentId, cause: 'state_unknown', payment })
 }
 
 /** A wrong or rotated key looks the same as a missing request, so an operator must check. */
 export function noteNotFoundUpstream(deps: NewsDeps, payment: Payment): Promise<void> {
-  return recordSuspense(
-    deps,
-    finding({ subject: payment.paymentId, cause: 'not_found_upstream', payment, now: deps.now() }),
-  )
+  return recordFinding(deps, { subject: payment.paymentId, cause: 'not_found_upstream', payment })
 }
 
 function answerOvertakenCancel(deps: NewsDeps, payment: Payment): Promise<Payment> {

@@ -90,6 +90,7 @@ it('a recount heals a refund of a row that an operator took over', async ({ deps
 it.for([
   ['an open', 'unreadable'],
   ['a won', 'unreadable'],
+  ['an older', 'unreadable'],
   ['an open', 'lost'],
 ])(
   'a recount brings %s dispute whose case is %s back as its payment shows it',
@@ -99,6 +100,7 @@ it.for([
     const key = suspenseKey(about.id)
     await send(deps, about)
     if (state === 'a won') await send(deps, about, 'dispute.won')
+    if (state === 'an older') await send(deps, { ...about, id: deps.newId() })
     const { dispute } = await paymentOf(deps, paid)
     const { due_at: _, ...stored } = await rawItem(deps, key)
     if (how === 'lost') await erase(deps, key)
