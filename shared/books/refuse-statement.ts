@@ -11,10 +11,9 @@ export async function refuseStatement(
   deps: SuspenseDeps,
   { clientId, day }: Unsound,
 ): Promise<never> {
-  const now = deps.now()
-  const subject = `${clientId}#${bookDay(now)}`
+  const subject = `${clientId}#${bookDay(deps.now())}`
   const payment = { paymentId: undefined, clientId }
-  await recordFinding(deps, { subject, cause: 'statement_differs', payment, now })
+  await recordFinding(deps, { subject, cause: 'statement_differs', payment })
   throw new GatewayError(
     'internal_error',
     `the statement up to ${day} does not add up, so it is not shown; the operators were told`,

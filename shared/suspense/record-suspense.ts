@@ -99,21 +99,15 @@ function openItem({ cause, payment, now: createdAt }: Origin<string>) {
   } as const
 }
 
-/** An inconsistency without held money, recorded once for each subject and cause. */
-export function finding({
-  subject,
-  ...about
-}: Origin<FindingCause> & { readonly subject: string }): Suspense {
-  return { ...openItem(about), suspenseId: `${subject}#${about.cause}`, kind: 'finding' }
+type Finding = Origin<FindingCause> & { readonly subject: string }
+
+export function recordFinding(deps: SuspenseDeps, about: Omit<Finding, 'now'>): Promise<void> {
+  return recordSuspense(deps, finding({ ...about, now: deps.now() }))
 }
 
-type NewFinding = Omit<Parameters<typeof finding>[0], 'now'> & { readonly now?: Timestamp }
-
-export function recordFinding(
-  deps: SuspenseDeps,
-  { now = deps.now(), ...about }: NewFinding,
-): Promise<void> {
-  return recordSuspense(deps, finding({ ...about, now }))
+/** An inconsistency without held money, recorded once for each subject and cause. */
+export function finding({ subject, ...about }: Finding): Suspense {
+  return { ...openItem(about), suspenseId: `${subject}#${about.cause}`, kind: 'finding' }
 }
 
 export function findingOfMovement(

@@ -49,7 +49,6 @@ export async function reportRefusal(
   if (answer.kind === 'not_executed' && deps.provider.pauseMs('createRequest') > 0)
     await notePause(deps, ['createRequest'])
   if (answer.kind !== 'refused' || !answer.isNotActivated || !isListedChannel(request)) return
-  const now = deps.now()
-  const subject = `${request.channelCode ?? request.method}#${now.slice(0, 10)}`
-  await recordFinding(deps, { subject, cause: 'channel_not_activated', payment: undefined, now })
+  const subject = `${request.channelCode ?? request.method}#${deps.now().slice(0, 10)}`
+  await recordFinding(deps, { subject, cause: 'channel_not_activated', payment: undefined })
 }

@@ -115,8 +115,7 @@ async function applyDecision(
       return { kind: 'not_found', isEnded: true }
     case 'note': {
       const { payment } = decision
-      const { paymentId: subject } = payment
-      await recordFinding(deps, { subject, cause: 'state_unknown', payment })
+      await recordFinding(deps, { subject: payment.paymentId, cause: 'state_unknown', payment })
       return { kind: 'applied', payment: stored }
     }
     case 'succeed': {

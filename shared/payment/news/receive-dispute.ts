@@ -37,9 +37,8 @@ export async function receiveDispute(
     const payment = await findDisputed(deps, news)
     if (payment === 'unanswered') return 'ask_again'
     if (payment === undefined || isForeign(payment)) {
-      const now = deps.now()
-      const subject = `disputes of ${now.slice(0, 10)}`
-      await recordFinding(deps, { subject, cause: 'dispute_unknown', payment: undefined, now })
+      const subject = `disputes of ${deps.now().slice(0, 10)}`
+      await recordFinding(deps, { subject, cause: 'dispute_unknown', payment: undefined })
       return 'applied'
     }
     const stored = await findSuspense(deps, news.disputeId)

@@ -25,9 +25,9 @@ import { PROJECT_ROOT, projectText } from '../../support/source-file.ts'
 import { interceptTable, recordTable, testDeps } from '../../support/test-deps.ts'
 
 const NAMES = Object.keys(API) as (keyof typeof API)[]
+const ROUTES = MANIFEST.filter(answersClients).flatMap((spec) => routeKeyOf(spec) ?? [])
 
 it('the tests know every route that merchants call, and a file of this folder asks each by name', () => {
-  const routes = MANIFEST.filter(answersClients).flatMap((spec) => routeKeyOf(spec) ?? [])
   const folder = 'test/functions/api'
   const texts = readdirSync(join(PROJECT_ROOT, folder)).map((name) =>
     projectText(`${folder}/${name}`),
@@ -39,18 +39,16 @@ it('the tests know every route that merchants call, and a file of this folder as
     Object.values(API)
       .map(({ route }) => route)
       .toSorted(),
-  ).toStrictEqual(routes.toSorted())
+  ).toStrictEqual(ROUTES.toSorted())
   expect(NAMES.filter((name) => !asks(name))).toStrictEqual([])
 })
 
 it('no route lets a merchant register, change or delete an endpoint (spec 2.4), and each begins with the version (spec 9)', () => {
-  const routes = Object.values(API).map(({ route }) => route)
-
-  expect(routes.filter((route) => route.includes('webhook_endpoints'))).toStrictEqual([
+  expect(ROUTES.filter((route) => route.includes('webhook_endpoints'))).toStrictEqual([
     'GET /v1/webhook_endpoints',
     'POST /v1/webhook_endpoints/{id}/redeliver',
   ])
-  expect(routes.filter((route) => !/^(?:GET|POST) \/v1\//.test(route))).toStrictEqual([])
+  expect(ROUTES.filter((route) => !/^(?:GET|POST) \/v1\//.test(route))).toStrictEqual([])
 })
 
 it('the codes and their statuses are those of the specification (7), without its internal codes', () => {
