@@ -53,6 +53,11 @@ export function invalid(
   return new GatewayError('validation', message, { fieldErrors, actionHint, ...payout })
 }
 
+/** One field of the input is wrong. */
+export function invalidField(field: string, reason: string, actionHint?: string) {
+  return invalid(`${field}: ${reason}`, { [field]: [reason] }, actionHint)
+}
+
 /** A state refuses the call, and no field of its input. */
 export function refused(message: string, actionHint: string) {
   return invalid(message, undefined, actionHint)

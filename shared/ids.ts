@@ -54,6 +54,10 @@ export function settlementOfSubject(subject: EventSubject | undefined): Settleme
   return subject?.kind === 'settlement' ? subject.id : undefined
 }
 
+export function sha256Hex(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
 /** Version 8. The length of each part is hashed too, so that ("ab","c") and ("a","bc") differ. */
 export function derivedUuid(...parts: readonly string[]): string {
   const hash = createHash('sha256')

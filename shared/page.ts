@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { invalid } from './errors.ts'
+import { invalidField } from './errors.ts'
 import { ifValid } from './if-valid.ts'
 import { parseForeignTime, TimestampSchema } from './time.ts'
 
@@ -21,16 +21,12 @@ export const pageParams = {
     v.maxValue(Number.MAX_SAFE_INTEGER, `page must be <= ${Number.MAX_SAFE_INTEGER}`),
     v.toMinValue(1),
   ),
-  per_page: v.pipe(
-    integerParam('per_page', DEFAULT_PER_PAGE),
-    v.toMinValue(1),
-    v.toMaxValue(MAX_PER_PAGE),
-  ),
+  per_page: limitParamOf(DEFAULT_PER_PAGE, MAX_PER_PAGE, 'per_page'),
 }
 
 /** `limit` of a list with cursors: `fallback` if absent, at most `most`. */
-export function limitParamOf(fallback: number, most: number) {
-  return v.pipe(integerParam('limit', fallback), v.toMinValue(1), v.toMaxValue(most))
+export function limitParamOf(fallback: number, most: number, name = 'limit') {
+  return v.pipe(integerParam(name, fallback), v.toMinValue(1), v.toMaxValue(most))
 }
 
 function integerParam(name: string, fallback: number) {
@@ -91,11 +87,7 @@ export function readCursor<const Schema extends v.GenericSchema>(
   const position = ifValid(schema, ifValid(v.pipe(v.string(), v.parseJson()), text))
   if (position !== undefined) return position
   const reason = 'must be the cursor of an earlier answer to the same request'
-  throw invalid(
-    `${field}: ${reason}`,
-    { [field]: [reason] },
-    'Omit it to begin with the first page.',
-  )
+  throw invalidField(field, reason, 'Omit it to begin with the first page.')
 }
 
 export function pagination({ page, perPage }: Page) {

@@ -50,6 +50,12 @@ export function msBetween(from: Timestamp, to: Timestamp): number {
   return epochMs(to) - epochMs(from)
 }
 
+/** Whether so much time has passed since this call. */
+export function timeLimit({ monotonicMs }: { readonly monotonicMs: () => number }, ms: number) {
+  const endsAtMs = monotonicMs() + ms
+  return () => monotonicMs() >= endsAtMs
+}
+
 /** Of two times, or of two days. */
 export function earlier<Time extends string>(a: Time, b: Time): Time {
   return a < b ? a : b

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
+import { adminHandler, ENDPOINT } from '../../shared/runtime/admin-handler.ts'
 import { updateEndpoint } from '../../shared/webhook/endpoint/change-endpoint.ts'
 import { ENDPOINT_FIELDS, toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
@@ -8,9 +8,7 @@ const summary =
   'another endpoint.'
 const input = v.pipe(
   v.strictObject({
-    operator: OPERATOR,
-    client_id: v.string(),
-    endpoint_id: v.string(),
+    ...ENDPOINT.entries,
     enabled: v.optional(ENDPOINT_FIELDS.enabled),
     event_types: v.optional(ENDPOINT_FIELDS.event_types),
   }),

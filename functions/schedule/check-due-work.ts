@@ -5,4 +5,4 @@ const summary =
   'Every minute: queues due work for the workers: lost callbacks, expiries, lost events, overdue ' +
   'deliveries, alerts. Safe to repeat.'
 
-export const handler = scheduleHandler({ summary }, (deps) => checkDueWork(deps))
+export const handler = scheduleHandler({ summary }, checkDueWork)

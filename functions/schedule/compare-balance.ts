@@ -5,4 +5,4 @@ const summary =
   'Every ten minutes, and on demand: once a day compares the provider’s own balance with the ' +
   'journal, and alerts when they differ on three days. Safe to repeat.'
 
-export const handler = scheduleHandler({ summary }, (deps) => compareBalance(deps))
+export const handler = scheduleHandler({ summary }, compareBalance)

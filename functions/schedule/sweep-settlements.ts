@@ -5,4 +5,4 @@ const summary =
   'Daily, at the stage’s `sweepAtUtc` (spec 3.2): puts every client on the settlements queue. ' +
   'Safe to repeat.'
 
-export const handler = scheduleHandler({ summary }, (deps) => sweepSettlements(deps))
+export const handler = scheduleHandler({ summary }, sweepSettlements)

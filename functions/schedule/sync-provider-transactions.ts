@@ -5,4 +5,4 @@ const summary =
   "Every five minutes, and on demand: compares the provider's transactions with our books. " +
   'Safe to repeat.'
 
-export const handler = scheduleHandler({ summary }, (deps) => syncProviderTransactions(deps))
+export const handler = scheduleHandler({ summary }, syncProviderTransactions)

@@ -5,7 +5,7 @@ import type { ClientId } from '../ids.ts'
 import { balanceOf } from '../ledger/ledger-store.ts'
 import { RUN_MS, runLimit } from '../settlement/sum-entries.ts'
 import { sendForEachClient } from '../settlement/sweep-settlements.ts'
-import { DAY_MS, dayNumber, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
+import { DAY_MS, dayNumber, MINUTE_MS, msBetween, type Timestamp, timeLimit } from '../time.ts'
 import { auditAnswer, missingRow } from '../verdict/difference.ts'
 import {
   alertDifferences,
@@ -16,7 +16,7 @@ import {
   type Verdict,
 } from '../verdict/verdict-store.ts'
 import { type AuditDeps, figureParts, historyParts, type Part, REGISTERED } from './history.ts'
-import { auditUnderWay, judgeAll, judgeNewest, judgeParts, timeLimit } from './judge-parts.ts'
+import { auditUnderWay, judgeAll, judgeNewest, judgeParts } from './judge-parts.ts'
 import { findAuditedClient, readableLedger } from './judged/client-books.ts'
 
 export type RunDeps = AuditDeps & Pick<Deps, 'newId' | 'queues' | 'alerts' | 'log'>

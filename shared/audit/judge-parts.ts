@@ -53,12 +53,6 @@ export async function judgeAll(parts: readonly Part[], isOver: () => boolean) {
   return byPart
 }
 
-/** Whether so much time has passed since this call. */
-export function timeLimit({ monotonicMs }: Pick<Deps, 'monotonicMs'>, ms: number) {
-  const endsAtMs = monotonicMs() + ms
-  return () => monotonicMs() >= endsAtMs
-}
-
 /**
  * The progress of the audit that a message continues, or of a new audit. A progress alone proves
  * nothing, because any function that may write verdicts could skip parts with it: so the message of

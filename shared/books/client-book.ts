@@ -1,6 +1,5 @@
 import { readingInto } from '../audit/judged/audit-entries.ts'
 import { readableLedger, storedSettlements } from '../audit/judged/client-books.ts'
-import { mapInChunks } from '../chunks.ts'
 import type { Deps, JournalDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { bookDay, FURTHEST_ELIGIBLE_MS, totalsOf } from '../journal/day-totals.ts'
@@ -91,7 +90,7 @@ export async function bookOfSettlements(
     const settlements = stored.flatMap(({ settlement }) =>
       some.until !== undefined && settlement.sweptFrom >= some.until ? [] : settlement,
     )
-    const books = await mapInChunks(settlements, 1, (settlement) =>
+    const books = await Array.fromAsync(settlements, (settlement) =>
       bookOfSettlement(deps, settlement, period),
     )
     checked = joinBooks(checked, { book: {}, differences }, ...books)

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import { assertInvariant, GatewayError, invalid } from '../errors.ts'
+import { assertInvariant, GatewayError, invalidField } from '../errors.ts'
 import { type ClientId, SettlementIdSchema } from '../ids.ts'
 import { BookDaySchema } from '../journal/day-totals.ts'
 import { PositionSchema } from '../journal/entry-store.ts'
@@ -153,7 +153,7 @@ function statementPeriod(deps: Pick<Deps, 'now'>, asked: Pick<StatementInput, 'f
   const days = daysOf({ from, to })
   if (days > MAX_DAYS) {
     const reason = `at most ${MAX_DAYS} days; from ${from} to ${to} are ${days}`
-    throw invalid(`to: ${reason}`, { to: [reason] }, 'Ask for the later days by themselves.')
+    throw invalidField('to', reason, 'Ask for the later days by themselves.')
   }
   return { from, to }
 }

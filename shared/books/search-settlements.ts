@@ -4,7 +4,7 @@ import { mapInChunks } from '../chunks.ts'
 import { walkClients } from '../client/client-register.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
-import { invalid } from '../errors.ts'
+import { invalidField } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { endOfBookDay } from '../journal/day-totals.ts'
 import { encodeCursor, listDto, pageFields, readCursor, unreadableDto } from '../page.ts'
@@ -48,10 +48,8 @@ export async function searchSettlements(deps: SearchDeps, search: SettlementSear
   if (clientId !== undefined) await requireClient(deps, clientId)
   const hasDays = from !== undefined || to !== undefined
   const isPaged = clientId !== undefined || (status === 'recorded' && !hasDays)
-  if (isPaged && cursor !== undefined)
-    throw invalid('cursor: use page instead', { cursor: ['use page instead'] })
-  if (!isPaged && page.page > 1)
-    throw invalid('page: use cursor instead', { page: ['use cursor instead'] })
+  if (isPaged && cursor !== undefined) throw invalidField('cursor', 'use page instead')
+  if (!isPaged && page.page > 1) throw invalidField('page', 'use cursor instead')
   if (!isPaged) return settlementsOfPeriod(deps, search)
   const list = { ...page, range: hasDays ? spanOf(bookPeriod(deps, search)) : undefined }
   const { rows, unreadableIds } = await (clientId === undefined

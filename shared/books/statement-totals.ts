@@ -1,5 +1,5 @@
 import type { JournalDeps } from '../deps.ts'
-import { invalid } from '../errors.ts'
+import { invalidField } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { addTotals, bookDay, totalsOf } from '../journal/day-totals.ts'
 import { entryPages } from '../journal/read-entries.ts'
@@ -87,7 +87,7 @@ async function readTail(
 
 function tooManyEntries(earliest: string) {
   const reason = `too many payments are not settled yet; give ${earliest} or an earlier day`
-  return invalid(`from: ${reason}`, { from: [reason] })
+  return invalidField('from', reason)
 }
 
 /** A client whose stored totals and journal differ up to a day. */

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
 import { assertInvariant, notFound } from '../errors.ts'
 import { parseId, requireRow } from '../field-errors.ts'
-import { type ClientId, ClientIdSchema } from '../ids.ts'
+import { type ClientId, ClientIdSchema, sha256Hex } from '../ids.ts'
 import { ifValid, readRows } from '../if-valid.ts'
 import { type AlertDeps, alertChange } from '../operator/alert-change.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
@@ -78,7 +77,7 @@ export function apiKeyText(stage: string, clientId: ClientId, random: Buffer): s
 }
 
 export function keyIdOf(text: string): KeyId {
-  return v.parse(KeyIdSchema, createHash('sha256').update(text).digest('hex'))
+  return v.parse(KeyIdSchema, sha256Hex(text))
 }
 
 /**

@@ -5,6 +5,7 @@ import { ifValid } from '../if-valid.ts'
 import { CursorTime } from '../page.ts'
 import { auditRecordKey, auditRecordPk } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
+import { timeLimit } from '../time.ts'
 
 /** The register is a chain with one record for each client. */
 export const CLIENTS_SUBJECT = 'clients'
@@ -32,7 +33,7 @@ export async function walkClients(
     readonly atOnce?: number
   },
 ): Promise<Registered | undefined> {
-  const endsAtMs = deps.monotonicMs() + RUN_MS
+  const isOver = timeLimit(deps, RUN_MS)
   let position = start
   const limit = report.atOnce ?? WALKED_AT_ONCE
   const pages = registeredClients(deps, { limit, after: start })
@@ -40,7 +41,7 @@ export async function walkClients(
     await report.read(clients.map(({ clientId }) => clientId))
     if (isLast) return undefined
     position = clients.at(-1) ?? position
-    if (report.isFull() || deps.monotonicMs() >= endsAtMs) break
+    if (report.isFull() || isOver()) break
   }
   return position
 }

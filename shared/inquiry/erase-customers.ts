@@ -9,7 +9,7 @@ import { isUnderLease } from '../payment/creating-store.ts'
 import { pagesOfReference } from '../payment/list-payments.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
 import { findAnyPayment } from '../payment/payment-store.ts'
-import { addMs, MINUTE_MS, SECOND_MS, type Timestamp } from '../time.ts'
+import { addMs, MINUTE_MS, SECOND_MS, type Timestamp, timeLimit } from '../time.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
 import { eraseFromEvent, eraseFromPayment, eraseFromRequest } from './erase-store.ts'
 
@@ -47,9 +47,9 @@ export async function eraseCustomers(deps: EraseDeps, selection: Selection, oper
   }
   const { clientId, reference } = selection
   await requireClient(deps, clientId)
-  const endsAtMs = deps.monotonicMs() + RUN_MS
+  const isLate = timeLimit(deps, RUN_MS)
   let isKnown = false
-  const isOver = () => erased.length === MAX_ERASED || deps.monotonicMs() >= endsAtMs
+  const isOver = () => erased.length === MAX_ERASED || isLate()
   for await (const { rows, unreadableIds } of pagesOfReference(deps, clientId, reference)) {
     if (isOver()) return { erased, left, complete: false }
     isKnown ||= rows.length + unreadableIds.length > 0

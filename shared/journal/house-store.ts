@@ -65,8 +65,7 @@ export function putHouseEntry(entry: HouseEntry): {
   readonly houseTotal: Step
 } {
   const { type, transactionId, postedAt } = entry
-  const { providerMinor, bankMinor, transitMinor, suspenseMinor, costMinor, otherMinor } = entry
-  const legs = { providerMinor, bankMinor, transitMinor, suspenseMinor, costMinor, otherMinor }
+  const legs = v.parse(LegsSchema, entry)
   return {
     houseEntry: put(houseEntryKey(rowDayOf(entry), transactionId, type), entry, isNew),
     houseTotal: update(
@@ -127,12 +126,10 @@ export async function closeHouseDays(deps: StoreDeps): Promise<void> {
     .flatMap((day) => HOUSE_ENTRY_TYPES.map((type) => ({ day, type })))
     .filter(({ day, type }) => !closed.has(houseTotalKey(day, type).sk))
   await mapInChunks(open, CLOSED_SIDE_BY_SIDE, ({ day, type }) =>
-    deps.table.write(closeHouseTotal(day, type)),
+    deps.table.write(
+      update(houseTotalKey(day, type), { set: { closed: true }, setIfAbsent: { type, day } }),
+    ),
   )
-}
-
-function closeHouseTotal(day: string, type: HouseEntryType): Step {
-  return update(houseTotalKey(day, type), { set: { closed: true }, setIfAbsent: { type, day } })
 }
 
 type Undoing = Pick<HouseEntry, 'postedAt' | 'clientId' | 'paymentId'>

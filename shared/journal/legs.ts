@@ -38,10 +38,11 @@ export type OwnMoney = {
   readonly row: OwnRow | undefined
 }
 
-type OwnRow = {
+export type OwnRow = {
   readonly transactionId: string
+  /** What our account at the provider gains. */
   readonly providerMinor: Minor
-  /** Another amount than the payment's, or a fee that cannot be. */
+  /** Another amount than the payment's, or a fee that cannot be: it says nothing about the fee. */
   readonly contradicts?: true | undefined
 }
 

@@ -32,7 +32,7 @@ export const WindowSchema = v.object({
 })
 export type Window = v.InferOutput<typeof WindowSchema>
 
-const NO_SUMS = {
+export const NO_SUMS = {
   availableMinor: ZERO,
   inSettlementMinor: ZERO,
   paidOutMinor: ZERO,

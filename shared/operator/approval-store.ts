@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import type { StoreDeps, TableDeps } from '../deps.ts'
 import { conflict, invalid } from '../errors.ts'
-import { ClientIdSchema } from '../ids.ts'
+import { ClientIdSchema, sha256Hex } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { approvalKey, idOf, rowKeysOf } from '../table/keys.ts'
 import { queryAll } from '../table/list-items.ts'
@@ -98,9 +97,7 @@ const APPROVED_FOR_MS = 3 * DAY_MS
 export function approvalIdOf({ action, payload }: Approvable): string {
   const { settlement_id: settlementId } = payload
   const subject = isOfSettlement(action) ? settlementId : membersByName(payload)
-  return createHash('sha256')
-    .update(JSON.stringify([action, subject]))
-    .digest('hex')
+  return sha256Hex(JSON.stringify([action, subject]))
 }
 
 /** Whether the settlement alone is the subject: a later approval replaces the earlier one. */

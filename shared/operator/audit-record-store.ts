@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import type { Deps, TableDeps } from '../deps.ts'
 import { conflict } from '../errors.ts'
-import type { ClientId } from '../ids.ts'
+import { type ClientId, sha256Hex } from '../ids.ts'
 import { ifValid, readRows } from '../if-valid.ts'
 import { itemsOfPage, type Page } from '../page.ts'
 import type { Item } from '../table/attributes.ts'
@@ -183,9 +182,9 @@ export async function findAnyHead(deps: TableDeps, subject: string) {
 
 function digestOf(record: AuditRecord) {
   const { subject, operator, action, at, requestId, before, after, number, previous } = record
-  return createHash('sha256')
-    .update(textOf({ subject, operator, action, at, requestId, before, after, number, previous }))
-    .digest('hex')
+  return sha256Hex(
+    textOf({ subject, operator, action, at, requestId, before, after, number, previous }),
+  )
 }
 
 /**

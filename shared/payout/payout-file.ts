@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
 import { RegisteredSchema } from '../client/client-register.ts'
 import type { Deps } from '../deps.ts'
-import { invalid, notFound, refused } from '../errors.ts'
+import { invalidField, notFound, refused } from '../errors.ts'
 import { findAuditHead } from '../operator/audit-record-store.ts'
 import { encodeCursor, readCursor } from '../page.ts'
 import { BATCHES_SUBJECT, type Batch } from '../settlement/batch/batch.ts'
@@ -36,7 +36,7 @@ type PayoutFileDeps = BatchDeps & Pick<Deps, 'monotonicMs'>
 export async function payoutFile(deps: PayoutFileDeps, input: PayoutFileInput) {
   const { operator, format, batch: number, cancel, notes } = input
   if (cancel !== undefined) {
-    if (notes === undefined) throw invalid('notes: say why', { notes: ['say why'] })
+    if (notes === undefined) throw invalidField('notes', 'say why')
     return { batch: toBatchDto(await cancelBatch(deps, { number: cancel, operator, notes })) }
   }
   if (number !== undefined) return answerOf(await readyBatch(deps, number, operator), format)

@@ -1,5 +1,5 @@
 import { requireClient } from '../client/client-store.ts'
-import { conflict, invalid, notFound } from '../errors.ts'
+import { conflict, invalid, invalidField, notFound } from '../errors.ts'
 import { derivedUuid } from '../ids.ts'
 import { type Entry, figuresOf, newEntry } from '../journal/entry.ts'
 import { findEntry, putEntry } from '../journal/entry-store.ts'
@@ -47,10 +47,8 @@ export async function adjustLedger(
   const { kind, amountMinor, providerTransactionId } = input
   if (amountMinor === 0)
     throw invalid('amount_minor must not be 0', { amount_minor: ['must not be 0'] })
-  if (providerTransactionId !== undefined && kind !== 'correction') {
-    const reason = 'only with kind correction'
-    throw invalid(`provider_transaction_id: ${reason}`, { provider_transaction_id: [reason] })
-  }
+  if (providerTransactionId !== undefined && kind !== 'correction')
+    throw invalidField('provider_transaction_id', 'only with kind correction')
   const { clientId } = await requireClient(deps, input.clientId)
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const earlier = await findEarlierAdjustment(deps, input)
@@ -111,9 +109,9 @@ async function assertWithinBounds(
 }
 
 function boundError(reason: string) {
-  return invalid(
-    `amount_minor: ${reason}`,
-    { amount_minor: [reason] },
+  return invalidField(
+    'amount_minor',
+    reason,
     'get-books with client_id shows what the client owes. A correction has no bounds.',
   )
 }

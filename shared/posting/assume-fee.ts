@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { mapInChunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
 import { conflict } from '../errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdOf, referenceOf } from '../ids.ts'
@@ -17,7 +16,7 @@ import { finding, recordFinding, reportSuspense } from '../suspense/record-suspe
 import { FromItem, toItem } from '../table/attributes.ts'
 import { paymentKey } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
-import { addMs, DAY_MS, epochMs, MINUTE_MS, TimestampSchema } from '../time.ts'
+import { addMs, DAY_MS, dayNumber, MINUTE_MS, TimestampSchema, timeLimit } from '../time.ts'
 import { postPayments, settledRowOf } from './post-payments.ts'
 
 export type AssumeDeps = Pick<
@@ -50,8 +49,8 @@ export async function postOverduePayments(
   clientId: ClientId,
   startAfter?: OpenRow,
 ) {
-  const endsAtMs = deps.monotonicMs() + MINUTE_MS
-  const day = Math.floor(epochMs(deps.now()) / DAY_MS)
+  const isOver = timeLimit(deps, MINUTE_MS)
+  const day = dayNumber(deps.now())
   const pages = queryPages(deps, {
     index: 'by-open',
     partition: [clientId],
@@ -77,8 +76,7 @@ export async function postOverduePayments(
       const isSilent = unansweredCount >= MAX_UNANSWERED
       // No other payment would be answered now. They stay open, and the settlement continues.
       if (isSilent && (reason === 'rate_limited' || reason === 'misconfigured')) return undefined
-      if (++askedCount === MAX_AT_ONCE || deps.monotonicMs() >= endsAtMs)
-        return isSilent ? undefined : row
+      if (++askedCount === MAX_AT_ONCE || isOver()) return isSilent ? undefined : row
     }
   }
   return undefined
@@ -201,7 +199,7 @@ export async function requireRows(
     payment?.capture?.reference ?? own,
     ...answer.rows.map((row) => row.reference),
   ]
-  const unnamed = await mapInChunks([...new Set(references)], 1, async (reference) =>
+  const unnamed = await Array.fromAsync(new Set(references), async (reference) =>
     reference ? askForAll(deps, { reference }) : [],
   )
   // A refund may name the money's reference, and an id of its own instead of the capture.

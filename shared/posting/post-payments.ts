@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
 import type { Deps, StoreDeps } from '../deps.ts'
 import { figuresOf, lessFigures } from '../journal/entry.ts'
+import type { OwnRow } from '../journal/legs.ts'
 import { standingFigures } from '../journal/payment-money.ts'
 import { FenceSchema } from '../ledger/fence-store.ts'
 import { moveCredit, shardOf } from '../ledger/shard-store.ts'
@@ -18,16 +19,11 @@ import { moneyOf } from './payment-entries.ts'
 import { changeMoney } from './posting-store.ts'
 import { replayMovements } from './reversal-after.ts'
 
-export type SettledRow = {
+export type SettledRow = OwnRow & {
   readonly feeMinor: Minor
   /** The tariff's fee under a contract that bills later. */
   readonly invoiced?: true | undefined
-  readonly transactionId: string
-  /** What our account at the provider gains. */
-  readonly providerMinor: Minor
   readonly settledAt: Timestamp
-  /** Another amount than the payment's, or a fee that cannot be: it says nothing about the fee. */
-  readonly contradicts?: true | undefined
 }
 
 /**
@@ -61,7 +57,7 @@ export async function postPayments(deps: StoreDeps, postings: readonly Posting[]
   const posted = await mapInChunks(groups, 8, async (group) => {
     const planned = await postTogether(deps, group)
     if (planned || group.length === 1) return planned ?? []
-    const singles = await mapInChunks(group, 1, (posting) => postTogether(deps, [posting]))
+    const singles = await Array.fromAsync(group, (posting) => postTogether(deps, [posting]))
     return singles.flatMap((single) => single ?? [])
   })
   const afterOf = new Map(posted.flat().map(({ posting, after }) => [posting, after]))

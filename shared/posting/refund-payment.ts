@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { assertInvariant, conflict, invalid, notFound } from '../errors.ts'
+import { assertInvariant, conflict, invalid, invalidField, notFound } from '../errors.ts'
 import { findEntry } from '../journal/entry-store.ts'
 import {
   findUnclaimedRow,
@@ -132,7 +132,7 @@ async function rowOf(deps: RecordDeps, input: RefundInput): Promise<HouseEntry |
   const rowMinor = amountOf(row)
   if (row.providerMinor < 0 && amountMinor === rowMinor) return row
   const reason = `the row's own amount is ${rowMinor}, ${row.providerMinor < 0 ? 'out' : 'in'}`
-  throw invalid(`amount_minor: ${reason}`, { amount_minor: [reason] })
+  throw invalidField('amount_minor', reason)
 }
 
 const REFUNDED = { status: 'resolved', resolution: 'refunded' } as const
@@ -150,7 +150,7 @@ function assertLeft(payment: Payment, amountMinor: Minor) {
   const reason = isFull
     ? `this payment has ${MAX_MOVEMENTS} movements already`
     : `only ${leftMinor} IDR of this payment did not go back yet`
-  throw invalid(`amount_minor: ${reason}`, { amount_minor: [reason] })
+  throw invalidField('amount_minor', reason)
 }
 
 function askedFor(input: RefundInput): Approvable {

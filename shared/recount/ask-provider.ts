@@ -1,4 +1,3 @@
-import { mapInChunks } from '../chunks.ts'
 import { reversedEventName } from '../event/event.ts'
 import { type PaymentId, paymentIdOf, referenceOf } from '../ids.ts'
 import type { Entry } from '../journal/entry.ts'
@@ -23,7 +22,7 @@ import type { RecountDeps } from './plan.ts'
  */
 export async function askForCapture(deps: RecountDeps, payment: StoredPayment) {
   // An attempt without an answer has no known request id, only its reference.
-  const rows = await mapInChunks(referencesOf(payment), 1, (reference) =>
+  const rows = await Array.fromAsync(referencesOf(payment), (reference) =>
     rowsOf(deps, { reference }),
   )
   const ids = [

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { figureParts, historyParts, type Part } from '../audit/history.ts'
-import { type Extent, judgeAll, judgeNewest, timeLimit } from '../audit/judge-parts.ts'
+import { type Extent, judgeAll, judgeNewest } from '../audit/judge-parts.ts'
 import { readingInto } from '../audit/judged/audit-entries.ts'
 import { readableLedger, readClientBooks } from '../audit/judged/client-books.ts'
 import type { Client } from '../client/client.ts'
 import type { Entry } from '../journal/entry.ts'
 import { entryPages } from '../journal/read-entries.ts'
 import { findAnyHead } from '../operator/audit-record-store.ts'
-import { dayNumber, MINUTE_MS } from '../time.ts'
+import { dayNumber, MINUTE_MS, timeLimit } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
 import {
   type Difference,

@@ -19,7 +19,7 @@ import {
   moveOpenCredit,
   shardRow,
 } from '../ledger/shard-store.ts'
-import { type Window, writeOffInWindow } from '../ledger/window-store.ts'
+import { NO_SUMS, type Window, writeOffInWindow } from '../ledger/window-store.ts'
 import { less, type Minor, minor, plus, ZERO } from '../money.ts'
 import { readAuditRecords } from '../operator/audit-record-store.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
@@ -199,10 +199,7 @@ export async function planLedger(
   const window: Window = {
     settledUntil: start,
     closedUntil,
-    availableMinor: ZERO,
-    inSettlementMinor: ZERO,
-    paidOutMinor: ZERO,
-    writtenOffMinor: ZERO,
+    ...NO_SUMS,
     lastSettlementId: settlements.at(-1)?.settlement.settlementId,
   }
   const keyOfWindow = windowKey(clientId)

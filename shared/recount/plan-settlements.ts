@@ -3,7 +3,6 @@ import { isAboutSums, readWitnesses } from '../audit/judged/audit-settlement.ts'
 import { type StoredSettlement } from '../audit/judged/client-books.ts'
 import { recordedState } from '../audit/judged/derive-settlement.ts'
 import { rowDifferences } from '../audit/rows/row-differences.ts'
-import { mapInChunks } from '../chunks.ts'
 import { listEventsOf } from '../event/read-events.ts'
 import { subjectOfSettlement } from '../ids.ts'
 import type { Entry } from '../journal/entry.ts'
@@ -43,9 +42,8 @@ export async function planSettlements(
   { plannedEntries, ...seen }: Seen & { readonly plannedEntries: readonly Entry[] },
 ) {
   const paidIds = paidByWindow(findings)
-  const planned = await mapInChunks(
+  const planned = await Array.fromAsync(
     findings.books.settlements,
-    1,
     async (row): Promise<Settled> => {
       const { settlement: before } = row
       const { settlementId: id } = before

@@ -3,7 +3,6 @@ import { derivedTotals, readHouse, totalOf } from '../audit/judged/audit-journal
 import { backIn, resolvedIn } from '../audit/judged/audit-suspense.ts'
 import { readTrail } from '../audit/judged/audit-trails.ts'
 import { rowDifferences } from '../audit/rows/row-differences.ts'
-import { mapInChunks } from '../chunks.ts'
 import { PaymentIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { type HouseEntry, putHouseEntry } from '../journal/house-store.ts'
@@ -156,9 +155,8 @@ export async function planTotals(
   const open = await unacceptedDifferences(deps, GATEWAY_OWNER, dated)
   if (named.length === 0 || open.length > 0) return []
   // Before the entries: a total that moves after this read refuses its write.
-  const totals = await mapInChunks(
-    [...Map.groupBy(named, ({ id }) => id)],
-    1,
+  const totals = await Array.fromAsync(
+    Map.groupBy(named, ({ id }) => id),
     async ([id, ends]) => {
       const [day = '', type = ''] = id.split('#')
       const key = houseTotalKey(day, type)

@@ -1,7 +1,6 @@
 import { readTrail } from '../audit/judged/audit-trails.ts'
 import { clientIn, endpointsIn, keysIn } from '../audit/judged/derive-client.ts'
 import { rowDifferences } from '../audit/rows/row-differences.ts'
-import { mapInChunks } from '../chunks.ts'
 import { apiKeyRow } from '../client/api-key-store.ts'
 import { type Client, ClientSchema } from '../client/client.ts'
 import { toClientDto } from '../client/client-dto.ts'
@@ -112,7 +111,7 @@ export function registration(client: Client, ends: readonly Difference[]): Write
 }
 
 async function planKeys(deps: RecountDeps, findings: Findings, records: readonly AuditRecord[]) {
-  const writes = await mapInChunks(keysIn(records), 1, async (key): Promise<readonly Write[]> => {
+  const writes = await Array.fromAsync(keysIn(records), async (key): Promise<readonly Write[]> => {
     const ends = findings.differences.filter(
       ({ what, id }) => /^api_key(\.|$)/.test(what) && id === key.keyId,
     )
@@ -163,7 +162,7 @@ export async function planAdjustments(deps: RecountDeps, findings: Findings): Pr
       return entry?.adjustmentReference ?? OF_ADJUSTMENT.exec(String(expected))?.slice(1) ?? []
     }),
   )
-  const plans = await mapInChunks([...references], 1, async (reference) => {
+  const plans = await Array.fromAsync(references, async (reference) => {
     const row = await deps.table.get(adjustmentKey(books.clientId, reference))
     const entry = strayEntries.find((one) => one.adjustmentReference === reference)
     const recorded = books.adjustments.find((one) => one.reference === reference)

@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto'
 import { gatewayParts } from '../audit/gateway-parts.ts'
-import { timeLimit } from '../audit/judge-parts.ts'
 import { findAuditedClient } from '../audit/judged/client-books.ts'
 import { conflict, notFound } from '../errors.ts'
-import { type ClientId, ClientIdSchema } from '../ids.ts'
+import { type ClientId, ClientIdSchema, sha256Hex } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { fieldsText } from '../journal/entry.ts'
 import { minor } from '../money.ts'
@@ -13,7 +11,7 @@ import {
   readAuditRecords,
   recordChange,
 } from '../operator/audit-record-store.ts'
-import { dayNumber, MINUTE_MS } from '../time.ts'
+import { dayNumber, MINUTE_MS, timeLimit } from '../time.ts'
 import {
   type Difference,
   isUnknownName,
@@ -106,7 +104,7 @@ function digestOf(writes: readonly Write[]) {
         : [what, id, expected, found],
     ),
   ])
-  return createHash('sha256').update(JSON.stringify(text)).digest('hex')
+  return sha256Hex(JSON.stringify(text))
 }
 
 /** Answers the writes that were refused. Figures are counted from all the writes before them. */

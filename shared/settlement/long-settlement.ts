@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import type { Deps, JournalDeps } from '../deps.ts'
 import { laterError } from '../errors.ts'
+import { sha256Hex } from '../ids.ts'
 import { HISTORY_STEPS } from '../stage-settings.ts'
 import { journalPk } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
@@ -30,7 +30,7 @@ export async function hasLongWindow(deps: JournalDeps, settlement: Settlement) {
 /** What the audit of a long settlement proves: sums that change later have another digest. */
 export function digestOfSums(settlement: Settlement) {
   const figures = SUM_FIGURES.map((figure) => [figure, settlement[figure]])
-  return createHash('sha256').update(JSON.stringify(figures)).digest('hex')
+  return sha256Hex(JSON.stringify(figures))
 }
 
 /** Throws 422 for a long settlement unless an audit of exactly its sums has ended. */

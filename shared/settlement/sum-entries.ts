@@ -15,7 +15,7 @@ import type { EntryPosition } from '../journal/entry-store.ts'
 import { entryPages, type JournalRange, type Span } from '../journal/read-entries.ts'
 import { atLeastZero, less, MinorSchema, plus, ZERO } from '../money.ts'
 import { HISTORY_STEPS } from '../stage-settings.ts'
-import { addMs, later, MINUTE_MS, SECOND_MS, type Timestamp } from '../time.ts'
+import { addMs, later, MINUTE_MS, SECOND_MS, type Timestamp, timeLimit } from '../time.ts'
 
 export type SumDeps = Pick<Deps, 'table' | 'stage' | 'monotonicMs' | 'sleep'>
 
@@ -66,9 +66,9 @@ function bodyEnd({ start, end }: Span) {
 
 /** Whether a run over a client's history must end, by its pages or its time. */
 export function runLimit(deps: Pick<Deps, 'stage' | 'monotonicMs'>) {
-  const endsAtMs = deps.monotonicMs() + RUN_MS
+  const isLate = timeLimit(deps, RUN_MS)
   let pagesLeft = (deps.stage.historySteps ?? HISTORY_STEPS).pages
-  return () => --pagesLeft <= 0 || deps.monotonicMs() >= endsAtMs
+  return () => --pagesLeft <= 0 || isLate()
 }
 
 /** `remaining`: the entries after the last whole block. */

@@ -136,12 +136,13 @@ function messageOfCase(item: Suspense, { wentBack, dueWords = '' }: Facts) {
   if (cause === 'transfer') {
     return `${amount} left the provider's account by a transfer that names payment ${paymentId} (${suspenseId}); the house bears it until it is booked. If it refunds a payment that the merchant was credited with, run refund-payment --payment_id ${paymentId} --amount_minor ${amountMinor} --provider_transaction_id ${suspenseId.replace(/#transfer$/, '')}. If it gives back held money, list-suspense --payment_id ${paymentId} shows it. Otherwise run ${close} --resolution explained.`
   }
+  const dispute = `The dispute ${suspenseId} of payment ${paymentId} (${amount})`
   if (state === 'won')
-    return `The dispute ${suspenseId} of payment ${paymentId} (${amount}) is won. What its chargeback took comes back by a row of the provider. No action is needed.`
+    return `${dispute} is won. What its chargeback took comes back by a row of the provider. No action is needed.`
   if (state === 'lost')
-    return `The dispute ${suspenseId} of payment ${paymentId} (${amount}) is lost. Its chargeback's row takes the money; get-payment shows what the merchant gives back, and get-books what the house bears.`
+    return `${dispute} is lost. Its chargeback's row takes the money; get-payment shows what the merchant gives back, and get-books what the house bears.`
   if (state === 'under_review')
-    return `The dispute ${suspenseId} of payment ${paymentId} (${amount}) is under review. No action is needed now: an alert tells its end.`
+    return `${dispute} is under review. No action is needed now: an alert tells its end.`
   const { refundedMinor = ZERO, chargebacks = [] } = wentBack ?? {}
   const back =
     refundedMinor > 0

@@ -132,22 +132,18 @@ async function waitForQuota({ deps, budget, deadlineMs }: SyncRun): Promise<Time
 
 function filterOf({ kind, from, to, category, afterId }: Slice): TransactionFilter {
   const page = { rows: 'all', limit: 50, ...(afterId !== undefined && { afterId }) } as const
+  const ofSpan = { ...page, createdFrom: from, createdTo: to }
   switch (kind) {
     case 'head':
       return { ...page, updatedFrom: from, updatedTo: to }
     case 'tail':
-      return {
-        ...page,
-        createdFrom: from,
-        createdTo: to,
-        ...(category !== undefined && { category }),
-      }
+      return { ...ofSpan, ...(category !== undefined && { category }) }
     case 'reversals':
-      return { ...page, createdFrom: from, createdTo: to, rows: 'reversed' }
+      return { ...ofSpan, rows: 'reversed' }
     case 'others':
-      return { ...page, createdFrom: from, createdTo: to, rows: 'others' }
+      return { ...ofSpan, rows: 'others' }
     case 'day':
-      return { ...page, createdFrom: from, createdTo: to }
+      return ofSpan
   }
 }
 

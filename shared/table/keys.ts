@@ -170,7 +170,7 @@ export function shardNumberOf(sk: string) {
 export const WINDOW_SK = 'WINDOW'
 
 export function windowKey(clientId: ClientId) {
-  return { pk: ledgerPk(clientId), sk: WINDOW_SK }
+  return keyOf(ledgerPk(clientId), WINDOW_SK)
 }
 
 export function journalPk(clientId: ClientId) {
@@ -181,7 +181,7 @@ export function entryKey(
   clientId: ClientId,
   { eligibleAt, entryId }: { readonly eligibleAt: string; readonly entryId: string },
 ) {
-  return { pk: journalPk(clientId), sk: `${eligibleAt}#${entryId}` }
+  return keyOf(journalPk(clientId), `${eligibleAt}#${entryId}`)
 }
 
 /** Entries of the house, by the day of the provider's row. Each row has one entry of each type. */
@@ -196,7 +196,7 @@ export function houseEntryKey(rowDay: string, transactionId: string, type: strin
 export const HOUSE_TOTALS_PK = `${pkPrefix('HOUSE')}totals`
 
 export function houseTotalKey(day: string, type: string) {
-  return { pk: HOUSE_TOTALS_PK, sk: `${day}#${type}` }
+  return keyOf(HOUSE_TOTALS_PK, `${day}#${type}`)
 }
 
 export function adjustmentsPk(clientId: ClientId) {

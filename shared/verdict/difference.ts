@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
+import { sha256Hex } from '../ids.ts'
 import { textOf } from '../table/text-of.ts'
 import { hasHiddenCharacter } from '../text-field.ts'
 import { SECOND_MS } from '../time.ts'
@@ -121,7 +121,7 @@ export function toValue(value: unknown): Value {
 }
 
 export function shownDigest(text: string): string {
-  return `sha256 ${createHash('sha256').update(text).digest('hex')}`
+  return `sha256 ${sha256Hex(text)}`
 }
 
 /**

@@ -38,14 +38,18 @@ export function answerConsole(ready: Promise<ConsoleParts>): LocalPages {
   }
 }
 
+export const PRIVATE_PAGE = {
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}
+
 /** The page loads only from this server, runs no inline code, and cannot be framed. */
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
+  ...PRIVATE_PAGE,
 }
 
 const PAGE = join(import.meta.dirname, 'page')

@@ -1,6 +1,6 @@
 import type { LocalReply } from '../process/local-http-server.ts'
 import type { LocalPages } from '../triggers/start-http-gateway.ts'
-import type { ConsoleParts } from './answer-console.ts'
+import { type ConsoleParts, PRIVATE_PAGE } from './answer-console.ts'
 import type { About } from './console-call.ts'
 
 /**
@@ -20,9 +20,7 @@ const HEADERS = {
   'content-security-policy':
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; " +
     "form-action 'none'; frame-ancestors 'none'",
-  'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
+  ...PRIVATE_PAGE,
 }
 
 const STYLE = `

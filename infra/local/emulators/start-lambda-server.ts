@@ -6,6 +6,7 @@ import type { LocalLog } from '../functions/local-log.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 import {
   jsonReply,
+  type LocalPort,
   type LocalReply,
   type LocalRequest,
   parsedJson,
@@ -23,15 +24,14 @@ type Control = {
   readonly attemptsEnded: () => Promise<void>
 }
 
-type LambdaServerOptions = Pick<Control, 'clock' | 'log'> & {
-  readonly port: number
-  readonly family?: Set<number>
-  /** The provider's test mode has no clock of ours, so ours cannot jump. */
-  readonly hasRealTime?: boolean
-  readonly ready: Promise<
-    Omit<Control, 'clock' | 'log'> & { readonly host: Pick<FunctionHost, 'byName'> }
-  >
-}
+type LambdaServerOptions = Pick<Control, 'clock' | 'log'> &
+  LocalPort & {
+    /** The provider's test mode has no clock of ours, so ours cannot jump. */
+    readonly hasRealTime?: boolean
+    readonly ready: Promise<
+      Omit<Control, 'clock' | 'log'> & { readonly host: Pick<FunctionHost, 'byName'> }
+    >
+  }
 
 const CLOCK = '/_local/clock'
 const NO_JUMPS = jsonReply(409, {

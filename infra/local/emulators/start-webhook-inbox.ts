@@ -4,6 +4,7 @@ import type { LocalClock } from '../process/local-clock.ts'
 import {
   jsonReply,
   type LocalAnswer,
+  type LocalPort,
   type LocalRequest,
   parsedJson,
   startLocalHttpServer,
@@ -33,12 +34,9 @@ export type InboxSecrets = {
  * 10,000, `DELETE /received` deletes them. `POST /behaviour` sets the answer of the next `times`
  * deliveries (default: all).
  */
-export async function startWebhookInbox(options: {
-  readonly port: number
-  readonly family?: Set<number>
-  readonly secrets: InboxSecrets
-  readonly clock: LocalClock
-}) {
+export async function startWebhookInbox(
+  options: LocalPort & { readonly secrets: InboxSecrets; readonly clock: LocalClock },
+) {
   let behaviour = GOOD_BEHAVIOUR
   let received: object[] = []
 

@@ -42,10 +42,13 @@ export type LocalAnswer =
   | { readonly hang: true }
   | { readonly close: true; readonly delayMs?: number }
 
-type LocalHttpServerOptions = {
+export type LocalPort = {
   readonly port: number
   /** The ports whose pages may call each other, with this server's own when it listens. */
   readonly family?: Set<number>
+}
+
+type LocalHttpServerOptions = LocalPort & {
   readonly answer: (request: LocalRequest) => LocalAnswer | Promise<LocalAnswer>
   /** Foreign requests that are answered all the same. */
   readonly admits?: (incoming: IncomingMessage) => boolean

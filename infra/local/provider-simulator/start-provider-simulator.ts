@@ -4,6 +4,7 @@ import type { LocalClock } from '../process/local-clock.ts'
 import {
   jsonReply,
   type LocalAnswer,
+  type LocalPort,
   type LocalReply,
   type LocalRequest,
   startLocalHttpServer,
@@ -16,10 +17,8 @@ import { isOpen, type PaymentRequest } from './provider-objects.ts'
 import { createSimulatorCore, type SimulatorCore } from './simulator-core.ts'
 import { type Change, openStateFile } from './simulator-store.ts'
 
-type ProviderSimulatorOptions = {
+type ProviderSimulatorOptions = LocalPort & {
   readonly clock: LocalClock
-  readonly port: number
-  readonly family?: Set<number>
   readonly secretKey: string
   /** Called for each callback, so the receiver may start later. */
   readonly callbackUrl: () => string

@@ -19,6 +19,8 @@ export function printableLines(text: string) {
 
 export type Output = { readonly out: (text: string) => void; readonly err: (text: string) => void }
 
+export type CommandIo = Output & { readonly env: NodeJS.ProcessEnv }
+
 export function onTerminal<Io extends Output>(io: Io): Io {
   return {
     ...io,

@@ -66,11 +66,8 @@ export function askProvider(
   })
 }
 
-export type ProviderQuestion = {
-  readonly method?: HttpCall['method']
+export type ProviderQuestion = Partial<Pick<HttpCall, 'method' | 'body' | 'headers'>> & {
   readonly path: string
-  readonly body?: object
-  readonly headers?: Readonly<Record<string, string>>
 }
 
 function authorizationOf(secretKey: string) {

@@ -6,6 +6,7 @@ import type { LocalClock } from '../process/local-clock.ts'
 import {
   jsonReply,
   type LocalAnswer,
+  type LocalPort,
   type LocalReply,
   type LocalRequest,
   startLocalHttpServer,
@@ -39,15 +40,15 @@ export type LocalPages = (request: LocalRequest) => LocalAnswer | Promise<LocalA
  * Emulates API Gateway with the manifest's routes on 127.0.0.1. It listens at once; requests wait
  * until the gateway is ready. Local pages take precedence.
  */
-export function startHttpGateway(options: {
-  readonly port: number
-  readonly family?: Set<number>
-  readonly ready: Promise<{ readonly host: Pick<FunctionHost, 'functions'> }>
-  readonly clock: Pick<LocalClock, 'nowMs'>
-  readonly pages?: readonly LocalPages[]
-  /** At a tunnel's address only the provider's callbacks are answered. */
-  readonly publicUrl?: URL | undefined
-}) {
+export function startHttpGateway(
+  options: LocalPort & {
+    readonly ready: Promise<{ readonly host: Pick<FunctionHost, 'functions'> }>
+    readonly clock: Pick<LocalClock, 'nowMs'>
+    readonly pages?: readonly LocalPages[]
+    /** At a tunnel's address only the provider's callbacks are answered. */
+    readonly publicUrl?: URL | undefined
+  },
+) {
   const routes = options.ready.then(({ host }) => functionRoutes(host.functions))
 
   const answer = async (request: LocalRequest) => {

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander'
 import * as v from 'valibot'
 import { unreadableDto } from '../../../shared/page.ts'
 import { asksForHelp, readOptions, UsageError } from '../../local/terminal/command-line.ts'
-import { type Output, onTerminal, printableLine } from '../../local/terminal/printable.ts'
+import { type CommandIo, onTerminal, printableLine } from '../../local/terminal/printable.ts'
 import { type ActionCall, defineAction, LOCAL_STAGE, type Payload } from './action-command.ts'
 import { completionScript } from './completion.ts'
 import { failureOf, InvocationFailed, invokeAction, ReplySchema } from './invoke-action.ts'
@@ -14,8 +14,6 @@ import { runFile } from './run-file.ts'
 import { runToday } from './run-today.ts'
 import { MAX_RUNS, runsOf } from './runs-of.ts'
 import { writePayoutFiles } from './write-payout-files.ts'
-
-type AdminIo = Output & { readonly env: NodeJS.ProcessEnv }
 
 /** 0: done. 1: refused, or failed. 2: wrong arguments. */
 type ExitCode = 0 | 1 | 2
@@ -31,7 +29,7 @@ const NextPart = v.object({ count: v.number(), next: v.string() })
  * The operators' tool: one action per call, here or on AWS. It never prompts, so scripts can use
  * it. A refused action ends with a code other than 0.
  */
-export async function runAdmin(argv: readonly string[], output: AdminIo): Promise<ExitCode> {
+export async function runAdmin(argv: readonly string[], output: CommandIo): Promise<ExitCode> {
   const io = onTerminal(output)
   if (argv[0] === 'completion' && argv.length === 1) {
     io.out(completionScript())
@@ -66,7 +64,7 @@ export async function runAdmin(argv: readonly string[], output: AdminIo): Promis
   }
 }
 
-async function runCall(spec: ListedAction, { file, out, ...call }: ActionCall, io: AdminIo) {
+async function runCall(spec: ListedAction, { file, out, ...call }: ActionCall, io: CommandIo) {
   if (file !== undefined) {
     const run = spec.takesFile === 'answer' ? runAnswer : runFile
     return (await run(spec, { ...call, file }, io)) ? 0 : 1
@@ -77,7 +75,7 @@ async function runCall(spec: ListedAction, { file, out, ...call }: ActionCall, i
   return printReply(io, spec.name, call, await invoke(spec, call, io))
 }
 
-async function today(argv: readonly string[], io: AdminIo): Promise<ExitCode> {
+async function today(argv: readonly string[], io: CommandIo): Promise<ExitCode> {
   const options = { stage: { type: 'string', default: LOCAL_STAGE } } as const
   const { stage } = readOptions(argv, options)
   const ask = (name: string, payload: Payload) =>
@@ -99,7 +97,7 @@ books, statements, payouts, suspense, and a page that adds them up. Times are UT
 are those of Asia/Jakarta (UTC+7). completion prints a script for bash and zsh:
   eval "$(npm run -s admin -- completion)" makes the command gateway-admin. Without --stage, commands go to the gateway on this machine.`
 
-function emptyProgram(io: AdminIo) {
+function emptyProgram(io: CommandIo) {
   return new Command('npm run admin --')
     .usage('<action> [ID] [--field value]… [--stage NAME] [--json]')
     .helpCommand(false)
@@ -121,7 +119,7 @@ function headingOf({ duty, isScheduled }: ListedAction) {
   return isScheduled ? 'Scheduled work, started now, of deploy:' : `Actions of ${duty}:`
 }
 
-async function invoke(spec: ListedAction, call: ActionCall, io: AdminIo) {
+async function invoke(spec: ListedAction, call: ActionCall, io: CommandIo) {
   const progress = startProgress(io, `${spec.name} is running`)
   try {
     return await (call.all
@@ -148,7 +146,7 @@ const CountedReply = v.object({
 async function repeatAction(
   spec: ListedAction,
   call: ActionCall,
-  io: AdminIo & { readonly progress: Progress },
+  io: CommandIo & { readonly progress: Progress },
 ) {
   const sums = { count: 0, passed_over: 0 }
   let payload = call.payload
@@ -198,7 +196,7 @@ type ReportBody = v.InferOutput<typeof ReportPart>['body']
 async function collectReport(
   spec: ListedAction,
   call: ActionCall,
-  { env, progress, err }: AdminIo & { readonly progress: Progress },
+  { env, progress, err }: CommandIo & { readonly progress: Progress },
 ) {
   const parts: ReportBody[] = []
   let isWhole = false
@@ -237,7 +235,7 @@ function batchesIn(parts: readonly ReportBody[]): object {
 }
 
 function printReply(
-  io: AdminIo,
+  io: CommandIo,
   action: string,
   { json, stage }: ActionCall,
   answer: unknown,

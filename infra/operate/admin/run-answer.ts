@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { chunks } from '../../../shared/chunks.ts'
 import type { AnswerLine } from '../../../shared/payout/answer-payouts.ts'
 import { AnsweredSchema } from '../../local/console/page/operate/operate-shapes.ts'
-import { type Output, printableLine } from '../../local/terminal/printable.ts'
+import { type CommandIo, printableLine } from '../../local/terminal/printable.ts'
 import type { ActionCall } from './action-command.ts'
 import { InvocationFailed, ReplySchema, tryAction } from './invoke-action.ts'
 import type { ListedAction } from './listed-actions.ts'
@@ -23,7 +23,7 @@ const AnsweredReply = v.object({ status: v.literal(200), body: AnsweredSchema })
 export async function runAnswer(
   spec: ListedAction,
   { file, ...call }: ActionCall & { readonly file: string },
-  io: Output & { readonly env: NodeJS.ProcessEnv },
+  io: CommandIo,
 ) {
   const { lines, refused, passedOver } = readAnswer(file, await readTables(file))
   const counts = { done: 0, failed: 0, refused: 0 }

@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import * as v from 'valibot'
 import { readNamedFile, UsageError } from '../../local/terminal/command-line.ts'
-import { type Output, printableLine } from '../../local/terminal/printable.ts'
+import { type CommandIo, printableLine } from '../../local/terminal/printable.ts'
 import { type ActionCall, type Payload, putMember, valueFrom } from './action-command.ts'
 import { InvocationFailed, ReplySchema, tryAction } from './invoke-action.ts'
 import type { ListedAction } from './listed-actions.ts'
@@ -22,7 +22,7 @@ const MAX_LINES = 10_000
 export async function runFile(
   spec: ListedAction,
   { file, ...call }: ActionCall & { readonly file: string },
-  io: Output & { readonly env: NodeJS.ProcessEnv },
+  io: CommandIo,
 ) {
   if (call.json) throw new UsageError('--file prints a line for each call, and takes no --json')
   const lines = linesOf(file, spec.fields ?? [], call.payload)

@@ -11,7 +11,7 @@ import {
   type Spreadsheet,
 } from '../../local/console/page/operate/operate-shapes.ts'
 import { UsageError } from '../../local/terminal/command-line.ts'
-import { type Output, printableLine } from '../../local/terminal/printable.ts'
+import { type CommandIo, type Output, printableLine } from '../../local/terminal/printable.ts'
 import type { ActionCall, Payload } from './action-command.ts'
 import { invokeAction, ReplySchema } from './invoke-action.ts'
 import type { ListedAction } from './listed-actions.ts'
@@ -30,7 +30,7 @@ const APPROVALS = 'payout-approvals.csv'
 export async function writePayoutFiles(
   spec: ListedAction,
   { folder, ...call }: ActionCall & { readonly folder: string },
-  io: Output & { readonly env: NodeJS.ProcessEnv },
+  io: CommandIo,
 ) {
   if (!existsSync(folder)) throw new UsageError(`there is no folder ${folder}`)
   const { stage } = call

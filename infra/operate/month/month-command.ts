@@ -3,7 +3,7 @@ import { text as readText } from 'node:stream/consumers'
 import * as v from 'valibot'
 import { TimestampSchema, timestampOf } from '../../../shared/time.ts'
 import { readOptions, UsageError } from '../../local/terminal/command-line.ts'
-import type { Output } from '../../local/terminal/printable.ts'
+import type { CommandIo } from '../../local/terminal/printable.ts'
 import { LOCAL_STAGE, type Payload } from '../admin/action-command.ts'
 import {
   InvocationFailed,
@@ -22,10 +22,7 @@ const OPTIONS = {
 } as const
 
 /** `month 2026-11 --out DIR`. Answers whether everything was written and adds up. */
-export async function monthCommand(
-  [month = '', ...argv]: readonly string[],
-  io: Output & { readonly env: NodeJS.ProcessEnv },
-) {
+export async function monthCommand([month = '', ...argv]: readonly string[], io: CommandIo) {
   const { stage, out: folder } = readOptions(argv, OPTIONS)
   if (folder === undefined) throw new UsageError('give a folder for the files: --out DIR')
   const ask = (name: string, payload: Payload) =>

@@ -40,7 +40,7 @@ const RATE_RULES: readonly RateRule[] = [
   {
     name: 'creates-per-address',
     limit: (stage) => shareOf(stage, (routeKey) => routeKey === CREATE_ROUTE),
-    scope: () => requestsTo(CREATE_ROUTE),
+    scope: createRequests,
     exceptMerchants: true,
   },
   {
@@ -169,7 +169,7 @@ export function createsWithoutKey({ settings }: DeployedStage): CfnWebACL.RulePr
     priority: 0,
     action: { block: { customResponse: { responseCode: 401, customResponseBodyKey: 'auth' } } },
     statement: allOf(
-      requestsTo(CREATE_ROUTE),
+      createRequests(),
       notStatement({
         regexMatchStatement: {
           fieldToMatch: { singleHeader: { Name: 'authorization' } },
@@ -183,8 +183,8 @@ export function createsWithoutKey({ settings }: DeployedStage): CfnWebACL.RulePr
 }
 
 /** Any spelling of the path. The rule may count too many requests, never too few. */
-function requestsTo(routeKey: string): Statement {
-  const [method = '', path = ''] = routeKey.split(' ')
+function createRequests(): Statement {
+  const [method = '', path = ''] = CREATE_ROUTE.split(' ')
   const spelled = byteMatch({ uriPath: {} }, path, ['URL_DECODE', 'NORMALIZE_PATH'])
   return allOf(byteMatch({ method: {} }, method, ['NONE']), spelled)
 }

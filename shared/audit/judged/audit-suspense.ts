@@ -104,7 +104,7 @@ function pagesOf(deps: TableDeps, list: List, cursor: QueryPage['cursor']) {
 /** The items that rows of the register name are there, and are as these rows say. */
 export async function auditNotes(deps: StoreDeps, notes: readonly Note[]) {
   const pages = chunks([...new Set(notes.map(({ id }) => id))], PAGE)
-  const rows = (await mapInChunks(pages, 1, (ids) => rowsOf(deps, ids))).flat()
+  const rows = (await Array.fromAsync(pages, (ids) => rowsOf(deps, ids))).flat()
   const byId = new Map(rows.map((row) => [row.id, row]))
   const judged = await mapInChunks(notes, SIDE_BY_SIDE, async (note) => {
     const { id } = note

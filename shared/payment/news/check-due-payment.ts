@@ -1,4 +1,3 @@
-import { mapInChunks } from '../../chunks.ts'
 import type { StoreDeps } from '../../deps.ts'
 import type { ProviderOperation } from '../../provider/provider.ts'
 import type { Item } from '../../table/attributes.ts'
@@ -116,7 +115,7 @@ async function askAboutCaptures(
 ): Promise<readonly ApplyOutcome[]> {
   const mayAppear = maySoonBeShown(payment, deps.now())
   const captureIds = [...(payment.rememberedProviderPaymentIds ?? [])]
-  return mapInChunks(captureIds, 1, async (providerPaymentId): Promise<ApplyOutcome> => {
+  return Array.fromAsync(captureIds, async (providerPaymentId): Promise<ApplyOutcome> => {
     const outcome = await applyProviderNews(deps, { providerPaymentId }, 'due_work')
     // The provider may refuse to look up an id of no capture.
     const isMissing =

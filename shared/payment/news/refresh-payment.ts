@@ -1,4 +1,3 @@
-import { mapInChunks } from '../../chunks.ts'
 import type { Deps } from '../../deps.ts'
 import { GatewayError } from '../../errors.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
@@ -21,7 +20,7 @@ export async function refreshPayment(
       .map((providerPaymentId) => ({ providerPaymentId })),
     ...requestsOf(payment).map((paymentRequestId) => ({ paymentRequestId })),
   ]
-  const outcomes = await mapInChunks(subjects, 1, (subject) =>
+  const outcomes = await Array.fromAsync(subjects, (subject) =>
     applyProviderNews(deps, subject, 'operator'),
   )
   const failure = outcomes.find((outcome) => outcome.kind === 'unanswered')

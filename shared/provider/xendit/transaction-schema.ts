@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import * as v from 'valibot'
-import { PaymentIdSchema } from '../../ids.ts'
+import { PaymentIdSchema, sha256Hex } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { atLeastZero, less, minor, ZERO } from '../../money.ts'
 import { earlier } from '../../time.ts'
@@ -280,5 +279,5 @@ function idOf(row: unknown) {
 
 /** Each unreadable row is told once, and not only the first one. */
 function digestOf(row: unknown) {
-  return createHash('sha256').update(JSON.stringify(row)).digest('hex').slice(0, 16)
+  return sha256Hex(JSON.stringify(row)).slice(0, 16)
 }

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import * as v from 'valibot'
-import { SettlementIdSchema } from '../../ids.ts'
+import { SettlementIdSchema, sha256Hex } from '../../ids.ts'
 import type { Minor } from '../../money.ts'
 import type { AuditHead } from '../../operator/audit-record-store.ts'
 import { type Timestamp, TimestampSchema } from '../../time.ts'
@@ -95,5 +94,5 @@ export function digestOfLines(lines: readonly PayoutLine[]): string {
 }
 
 export function digestOf(texts: readonly string[]): string {
-  return createHash('sha256').update(texts.join('\n')).digest('hex')
+  return sha256Hex(texts.join('\n'))
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { ActionRequest } from '../../action-request.ts'
-import { invalid } from '../../errors.ts'
+import { invalid, invalidField } from '../../errors.ts'
 import { errorOf, optionalField, shownField } from '../../field-errors.ts'
 import { readBody } from '../../json.ts'
 import { AnyTimeSchema } from '../../time.ts'
@@ -38,10 +38,9 @@ export function redeliverTarget({
     Object.values(endpointFields).every((field) => field === undefined)
   )
     return { deliveryId }
-  const reason = 'give delivery_id alone, or endpoint_id and since'
-  throw invalid(
-    `body: ${reason}`,
-    { body: [reason] },
+  throw invalidField(
+    'body',
+    'give delivery_id alone, or endpoint_id and since',
     'Use status and cursor only with endpoint_id and since.',
   )
 }

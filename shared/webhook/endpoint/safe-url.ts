@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import { invalid } from '../../errors.ts'
+import { invalidField } from '../../errors.ts'
 import type { ResolvedAddress, ResolveHost } from '../../send-webhook.ts'
 import type { StageSettings } from '../../stage-settings.ts'
 
@@ -109,9 +109,5 @@ export async function requireSafeUrl(
 }
 
 function urlRefusal(reason: string) {
-  return invalid(
-    `url: ${reason}`,
-    { url: [reason] },
-    'Give the full https URL of a host on the public internet.',
-  )
+  return invalidField('url', reason, 'Give the full https URL of a host on the public internet.')
 }

@@ -1,5 +1,4 @@
 import { CHANNELS } from '../../../../shared/payment/channel/channels.ts'
-import type { TestEnvironment } from '../test-environment.ts'
 import { InterviewEnded, interview } from './interview.ts'
 import type { OpenQuestion, ReceivedCallback, Study, Verdict } from './open-question.ts'
 import { QUESTIONS_OF_CALLBACKS } from './questions-of-callbacks.ts'
@@ -15,9 +14,7 @@ export const OPEN_QUESTIONS: readonly OpenQuestion[] = [
 
 type Answer = Pick<OpenQuestion, 'id' | 'question'> & Verdict
 
-type Ways = {
-  readonly environment: Pick<TestEnvironment, 'url' | 'secretKey' | 'call'>
-  readonly wait: (ms: number) => Promise<void>
+type Ways = Parameters<typeof interview>[0] & {
   readonly nowMs: () => number
   readonly callbacks: readonly ReceivedCallback[] | undefined
   readonly onProgress: (line: string) => void

@@ -3,7 +3,7 @@ import { METRIC_NAMESPACE, type MetricName } from '../../../../shared/metrics.ts
 type Dimensions = Readonly<Record<string, string>>
 
 /** `TC(:60000)`: how many values are at most 60,000. */
-export type Statistic =
+type Statistic =
   | 'Sum'
   | 'Average'
   | 'Maximum'

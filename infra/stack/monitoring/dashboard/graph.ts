@@ -1,5 +1,5 @@
 import { METRIC_NAMESPACE, type MetricName } from '../../../../shared/metrics.ts'
-import { type Measure, type Statistic, serviceOf } from '../alarms/metric-ref.ts'
+import { type Measure, serviceOf } from '../alarms/metric-ref.ts'
 
 export type Line =
   | { readonly label: string; readonly measure: Measure }
@@ -36,13 +36,12 @@ export function searchLine(
   name: MetricName,
   dimensionSet: readonly string[],
   where: Readonly<Record<string, string>>,
-  statistic: Statistic,
 ): Line {
   const values = Object.entries({ service: serviceOf(stage), ...where }).map(
     ([key, value]) => `${key}="${value}"`,
   )
   const schema = [METRIC_NAMESPACE, 'service', ...dimensionSet].join(',')
-  const terms = `'{${schema}} MetricName="${name}" ${values.join(' ')}', '${statistic}'`
+  const terms = `'{${schema}} MetricName="${name}" ${values.join(' ')}', 'Sum'`
   return { searchOver: (periodMinutes) => `SEARCH(${terms}, ${periodMinutes * 60})` }
 }
 

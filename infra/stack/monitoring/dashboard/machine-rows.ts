@@ -3,6 +3,7 @@ import {
   type FunctionSpec,
   runsByItself,
 } from '../../../../functions/function-spec.ts'
+import type { MetricName } from '../../../../shared/metrics.ts'
 import { awsMetric, type Formula, OVERALL, sumOf } from '../alarms/metric-ref.ts'
 import { TABLE_OPERATIONS, throttlesByPart } from '../alarms/platform-alarms.ts'
 import type { Watched } from '../watched-stack.ts'
@@ -41,25 +42,29 @@ function apiGraphs({ apiId }: Watched): readonly Graph[] {
 }
 
 function gatewayGraphs(watched: Watched): readonly Graph[] {
-  const { our } = watched
-  const failures = [
-    line('our 5xx answers', our('RequestFailures', OVERALL, 'Sum')),
-    line('calls refused by the provider', our('CallsRefused', OVERALL, 'Sum')),
-    line('callbacks refused', our('CallbacksRefused', OVERALL, 'Sum')),
-    line('alerts failed', our('AlertFailures', OVERALL, 'Sum')),
-  ]
-  const runs = [
-    line('due work', our('DueWorkRuns', OVERALL, 'Sum')),
-    line('sweep', our('SweepRuns', OVERALL, 'Sum')),
-    line('clients swept', our('SweptClients', OVERALL, 'Sum')),
-    line('sync', our('SyncRuns', OVERALL, 'Sum')),
-    line('sync cut short', our('SyncsIncomplete', OVERALL, 'Sum')),
-    line('deliveries repaired', our('DeliveriesRepaired', OVERALL, 'Sum')),
-  ]
+  const failures = overall(watched, {
+    'our 5xx answers': 'RequestFailures',
+    'calls refused by the provider': 'CallsRefused',
+    'callbacks refused': 'CallbacksRefused',
+    'alerts failed': 'AlertFailures',
+  })
+  const runs = overall(watched, {
+    'due work': 'DueWorkRuns',
+    sweep: 'SweepRuns',
+    'clients swept': 'SweptClients',
+    sync: 'SyncRuns',
+    'sync cut short': 'SyncsIncomplete',
+    'deliveries repaired': 'DeliveriesRepaired',
+  })
   return [
     graph('Our failures', 'per minute', failures),
     graph('Runs and repairs', 'per hour', runs, { periodMinutes: 60 }),
   ]
+}
+
+/** A line for each named metric of the whole stage. */
+function overall({ our }: Watched, names: Readonly<Record<string, MetricName>>) {
+  return Object.entries(names).map(([label, name]) => line(label, our(name, OVERALL, 'Sum')))
 }
 
 function queueGraphs({ queues: byName }: Watched): readonly Graph[] {
@@ -119,7 +124,6 @@ function readsQueue(prefix: string) {
 }
 
 function tableGraphs(watched: Watched): readonly Graph[] {
-  const { our } = watched
   const TableName = watched.table.name
   const unitRate = (kind: 'ConsumedReadCapacityUnits' | 'ConsumedWriteCapacityUnits') => ({
     formula: 'units / PERIOD(units)',
@@ -141,9 +145,10 @@ function tableGraphs(watched: Watched): readonly Graph[] {
     graph('Reads refused', 'per minute', throttled('ReadThrottleEvents')),
     graph('Writes refused', 'per minute', throttled('WriteThrottleEvents')),
     graph('Table: latency', 'milliseconds on average', latency),
-    graph('Table: write conflicts', 'per minute', [
-      line('retried', our('ConflictRetries', OVERALL, 'Sum')),
-      line('given up', our('ConflictsLost', OVERALL, 'Sum')),
-    ]),
+    graph(
+      'Table: write conflicts',
+      'per minute',
+      overall(watched, { retried: 'ConflictRetries', 'given up': 'ConflictsLost' }),
+    ),
   ]
 }

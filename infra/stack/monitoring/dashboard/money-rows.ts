@@ -1,7 +1,8 @@
+import type { MetricName } from '../../../../shared/metrics.ts'
 import { awsMetric, OVERALL } from '../alarms/metric-ref.ts'
 import { PROVIDER_OPERATIONS } from '../alarms/provider-alarms.ts'
 import type { Watched } from '../watched-stack.ts'
-import { type DashboardRow, type Graph, graph, line, searchLine } from './graph.ts'
+import { type DashboardRow, type Graph, graph, type Line, line, searchLine } from './graph.ts'
 
 const HOURLY = { periodMinutes: 60 }
 const DAILY = { periodMinutes: 24 * 60 }
@@ -20,12 +21,14 @@ export function moneyRows(watched: Watched): readonly DashboardRow[] {
 function movingGraphs({ our }: Watched): readonly Graph[] {
   return [
     graph('Payments', 'per minute', [
-      line('created', our('Payments', { outcome: 'created' }, 'Sum')),
-      line('succeeded', our('Payments', { outcome: 'succeeded' }, 'Sum')),
-      line('create failed', our('Payments', { outcome: 'create_failed' }, 'Sum')),
-      line('refused by the provider', our('Payments', { outcome: 'create_refused' }, 'Sum')),
-      line('channel not activated', our('Payments', { outcome: 'create_not_activated' }, 'Sum')),
-      line('failed', our('Payments', { outcome: 'failed' }, 'Sum')),
+      ...linesBy(our, 'Payments', 'outcome', {
+        created: 'created',
+        succeeded: 'succeeded',
+        'create failed': 'create_failed',
+        'refused by the provider': 'create_refused',
+        'channel not activated': 'create_not_activated',
+        failed: 'failed',
+      }),
       line('deliveries abandoned', our('DeliveryAttempts', { outcome: 'abandoned' }, 'Sum')),
     ]),
     graph('Time from paid to announced', 'milliseconds', [
@@ -53,14 +56,14 @@ function providerGraphs({ our }: Watched): readonly Graph[] {
 function unresolvedGraphs({ our, deadLetterQueues }: Watched): readonly Graph[] {
   const messages = (QueueName: string) =>
     awsMetric('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName }, 'Maximum')
-  const suspense = [
-    line('money credited to no merchant', our('SuspenseItems', { kind: 'money' }, 'Sum')),
-    line('findings', our('SuspenseItems', { kind: 'finding' }, 'Sum')),
-  ]
-  const settled = [
-    line('by the sweep', our('SettlementAmount', { triggered_by: 'auto' }, 'Sum')),
-    line('by an operator', our('SettlementAmount', { triggered_by: 'manual' }, 'Sum')),
-  ]
+  const suspense = linesBy(our, 'SuspenseItems', 'kind', {
+    'money credited to no merchant': 'money',
+    findings: 'finding',
+  })
+  const settled = linesBy(our, 'SettlementAmount', 'triggered_by', {
+    'by the sweep': 'auto',
+    'by an operator': 'manual',
+  })
   return [
     graph('Suspense', 'new items per hour', suspense, HOURLY),
     graph(
@@ -73,29 +76,27 @@ function unresolvedGraphs({ our, deadLetterQueues }: Watched): readonly Graph[] 
 }
 
 function breakdownGraphs({ our, stage }: Watched): readonly Graph[] {
-  const succeeded = searchLine(
-    stage,
-    'Payments',
-    ['method', 'channel', 'outcome'],
-    { outcome: 'succeeded' },
-    'Sum',
-  )
-  const heard = searchLine(stage, 'SuccessHeard', ['source'], {}, 'Sum')
-  const ended = [
-    line('expired', our('Payments', { outcome: 'expired' }, 'Sum')),
-    line('cancelled', our('Payments', { outcome: 'cancelled' }, 'Sum')),
-    line('failed', our('Payments', { outcome: 'failed' }, 'Sum')),
-  ]
-  const attempts = [
-    line('succeeded', our('DeliveryAttempts', { outcome: 'succeeded' }, 'Sum')),
-    line('failed, retried', our('DeliveryAttempts', { outcome: 'failed' }, 'Sum')),
-    line('abandoned', our('DeliveryAttempts', { outcome: 'abandoned' }, 'Sum')),
-    line('skipped', our('DeliveryAttempts', { outcome: 'skipped' }, 'Sum')),
-  ]
+  const succeeded = searchLine(stage, 'Payments', ['method', 'channel', 'outcome'], {
+    outcome: 'succeeded',
+  })
+  const heard = searchLine(stage, 'SuccessHeard', ['source'], {})
+  const ended = linesBy(our, 'Payments', 'outcome', {
+    expired: 'expired',
+    cancelled: 'cancelled',
+    failed: 'failed',
+  })
+  const attempts = linesBy(our, 'DeliveryAttempts', 'outcome', {
+    succeeded: 'succeeded',
+    'failed, retried': 'failed',
+    abandoned: 'abandoned',
+    skipped: 'skipped',
+  })
   const settlements = [
-    line('settlements by the sweep', our('Settlements', { triggered_by: 'auto' }, 'Sum')),
-    line('settlements by an operator', our('Settlements', { triggered_by: 'manual' }, 'Sum')),
-    searchLine(stage, 'SuspenseItems', ['kind', 'cause'], {}, 'Sum'),
+    ...linesBy(our, 'Settlements', 'triggered_by', {
+      'settlements by the sweep': 'auto',
+      'settlements by an operator': 'manual',
+    }),
+    searchLine(stage, 'SuspenseItems', ['kind', 'cause'], {}),
   ]
   return [
     graph('Succeeded by method and channel', 'per 5 minutes', [succeeded], {
@@ -110,4 +111,16 @@ function breakdownGraphs({ our, stage }: Watched): readonly Graph[] {
     graph('Webhook attempts', 'per minute', attempts, { stacked: true }),
     graph('Settlements, and suspense by cause', 'per day', settlements, DAILY),
   ]
+}
+
+/** A line for each named value of the dimension. */
+function linesBy(
+  our: Watched['our'],
+  name: MetricName,
+  dimension: string,
+  values: Readonly<Record<string, string>>,
+): readonly Line[] {
+  return Object.entries(values).map(([label, value]) =>
+    line(label, our(name, { [dimension]: value }, 'Sum')),
+  )
 }
