@@ -4,7 +4,7 @@ type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name
 
-type Ids = { readonly client_id: ClientId; readonly endpoint_id: EndpointId }
+export type Ids = { readonly client_id: ClientId; readonly endpoint_id: EndpointId }
 
 /** An action's fields under the domain's names, with the ids of clients and endpoints. */
 export type ActionRequest<Fields> = {

@@ -71,9 +71,9 @@ export function laterError(message: string, retryAt: string) {
   return invalid(message, undefined, `Repeat the same call at ${retryAt}.`, { retryAt })
 }
 
-export function limitError(message: string, waitMs: number) {
+export function limitError(message: string, waitMs: number, cause?: unknown) {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000))
-  return new GatewayError('rate_limit', `${message}; retry later`, { retryAfterSeconds })
+  return new GatewayError('rate_limit', `${message}; retry later`, { cause, retryAfterSeconds })
 }
 
 const UNKNOWN = new GatewayError(

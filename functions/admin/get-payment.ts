@@ -5,7 +5,7 @@ import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
   'One payment with its timeline: provider attempts, transitions, events, deliveries and ' +
-  'their attempts.'
+  'their attempts, settlements, suspense. `suspense_complete` is false if not all was read.'
 const input = v.strictObject({ payment_id: v.string() })
 
 export const handler = adminHandler({ summary, input }, async ({ paymentId }, deps) =>

@@ -65,6 +65,7 @@ export async function gatewayParts(
         deps,
         { key: SUSPENSE },
         {
+          // Rows may be booked on later days while the audit waits for its second look.
           within: [today - BOOKED_WITHIN_DAYS, Infinity],
           span: recent,
           readDays,

@@ -64,7 +64,7 @@ const KeyUse = v.optional(v.object({ lastUsedOn: v.string() }))
 
 const RevocationSchema = v.object({ revokedAt: TimestampSchema })
 
-/** Of an unreadable row only these fields are shown. */
+/** An unreadable row shows two ids and its revocation; its `expires_at: null` says nothing. */
 type ShownKey = Partial<ApiKey> & Pick<ApiKey, 'keyId' | 'clientId'>
 
 export function toApiKeyDto(key: ShownKey) {
@@ -158,8 +158,8 @@ export function apiKeyRow(key: ApiKey) {
 
 /**
  * Revokes a key; it is refused everywhere within 15 s (the authentication cache). Safe to repeat.
- * Also if its row cannot be read: a recount brings the key back revoked. Throws 404 for an absent
- * or another client's key, and 409 if the row's own revocation cannot be read.
+ * A key whose row cannot be read is revoked too, and a recount keeps that revocation. Throws 404
+ * for an absent or another client's key, and 409 if the row's own revocation cannot be read.
  */
 export async function revokeApiKey(
   deps: RecordDeps,
@@ -169,7 +169,7 @@ export async function revokeApiKey(
   const item = await deps.table.get(apiKeyKey(keyId))
   if (item?.['clientId'] !== clientId) throw notFound('api key')
   const before = ifValid(ApiKeySchema, item)
-  // Of an unreadable row the record of the key's issue has the rest.
+  // The other fields of an unreadable row are in the record of the key's issue.
   const shown: ShownKey = { ...before, keyId, clientId }
   const revocation = ifValid(RevocationSchema, item)
   if (revocation) return { ...shown, ...revocation }

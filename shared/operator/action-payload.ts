@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { ActionRequest } from '../action-request.ts'
+import type { ActionRequest, Ids } from '../action-request.ts'
 import { invalid } from '../errors.ts'
 import { optionalField, parseId, parseInput } from '../field-errors.ts'
 import { ClientIdSchema, EndpointIdSchema } from '../ids.ts'
@@ -63,7 +63,7 @@ function refuseHiddenCharacters(payload: object) {
 const IDS: Readonly<Record<string, v.GenericSchema>> = {
   client_id: ClientIdSchema,
   endpoint_id: EndpointIdSchema,
-}
+} satisfies Record<keyof Ids, v.GenericSchema>
 
 /** A malformed id is unknown. */
 export function actionRequest<Fields>(fields: Fields): ActionRequest<Fields> {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import { conflict } from '../errors.ts'
+import { conflict, GatewayError } from '../errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdOf, referenceOf } from '../ids.ts'
 import { readableRows, readRows } from '../if-valid.ts'
 import { bookingsOf } from '../journal/house-store.ts'
@@ -8,6 +8,7 @@ import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
 import {
   type ProviderTransaction,
+  positionAfter,
   providerFailure,
   type TransactionFilter,
   type Unanswered,
@@ -133,7 +134,7 @@ export async function askForOwnRow(deps: Pick<Deps, 'provider' | 'stage'>, payme
   const settled = ownRows.flatMap((ownRow) => settledRowOf(deps, payment, ownRow) ?? [])
   const row = settled.find(({ contradicts }) => contradicts !== true)
   const contradicting = settled.find(({ contradicts }) => contradicts === true)
-  // A row of the capture that cannot be read is probably its own.
+  // An unreadable row of the capture is probably the payment's own row.
   const isKnown = ownRows.length > 0 || !answer.isWhole
   const found = { row, ...(contradicting && { contradicting }), isKnown, isVoid }
   return { kind: 'answered' as const, ...found }
@@ -236,39 +237,40 @@ export function isForeignMoney({ currency, isForeignNet }: ProviderTransaction):
   return currency !== 'IDR' || isForeignNet === true
 }
 
-/** Far more rows than the provider books of one payment. */
+/** A bound: 500 rows are far more than the provider books of one payment. */
 const MAX_PAGES = 10
 
 type RowsFilter = Pick<TransactionFilter, 'providerPaymentId' | 'reference'>
 
-/** Rows of every type. `isWhole`: there is no other row. */
+/** Rows of every type. `isWhole`: every row of this filter was read. */
 export async function listRows({ provider }: Pick<Deps, 'provider'>, filter: RowsFilter) {
   const rows: ProviderTransaction[] = []
   let isWhole = true
   let hasMore = true
+  let afterId: string | undefined
   for (let pages = 0; hasMore && pages < MAX_PAGES; pages++) {
-    const afterId = rows.at(-1)?.transactionId
     const page = { ...filter, rows: 'all', limit: 50, ...(afterId && { afterId }) } as const
     const answer = await provider.listTransactions(page)
     if (answer.kind === 'unanswered') return answer
     if (answer.kind === 'not_found') break
     const { transactions, unreadableIds } = answer.value
     rows.push(...transactions)
+    afterId = positionAfter(answer.value)
     isWhole &&= unreadableIds === undefined
     hasMore = answer.value.hasMore
   }
   return { kind: 'answered' as const, rows, isWhole: isWhole && !hasMore }
 }
 
-/** Throws 502 without an answer, and if rows are missing: one may give the money back. */
+/** Throws 502 without an answer, and without all rows: an unread row may give the money back. */
 async function askForAll(deps: Pick<Deps, 'provider'>, filter: RowsFilter) {
   const answer = await listRows(deps, filter)
   if (answer.kind === 'unanswered') throw providerFailure(answer, UNCHANGED)
   if (answer.isWhole) return answer.rows
-  throw providerFailure({ reason: 'server_error' }, 'not every row can be read', {
+  throw new GatewayError('server_error', 'not every row of this money can be read', {
     actionHint:
-      'Give nothing back: look at every row of this money in the provider dashboard. If none ' +
-      'gives it back, call the owner of the code.',
+      'Give nothing back. Look at every row of this money in the provider dashboard. If no row ' +
+      'gives the money back, call the owner of the code.',
   })
 }
 

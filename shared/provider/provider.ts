@@ -174,6 +174,10 @@ export type TransactionPage = {
   readonly afterId?: string
 }
 
+export function positionAfter({ afterId, transactions }: TransactionPage): string | undefined {
+  return afterId ?? transactions.at(-1)?.transactionId
+}
+
 /**
  * One booked row of our account at the provider. The sync stores a row that it cannot decide yet.
  */

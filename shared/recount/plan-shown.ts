@@ -44,7 +44,7 @@ export async function withShown(
   const held = newestShown(shown.filter(({ at }) => at >= payment.createdAt))
   const disputed = dispute && (await deps.table.get(suspenseKey(dispute.caseId)))
   const item = ifValid(SuspenseSchema, disputed)
-  // Its case comes back with what the payment shows.
+  // The recount writes the dispute's case anew from what the payment shows.
   const isNoted = notes.some(({ suspenseId }) => suspenseId === dispute?.caseId)
   return {
     ...payment,

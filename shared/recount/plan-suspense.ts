@@ -67,6 +67,7 @@ async function planItem(
   ])
   const [item, noted] = [ifValid(SuspenseSchema, stored), ifValid(NotedSchema, register)]
   const born = noted ?? (register === undefined ? item : undefined)
+  // No readable row, or an item of another client.
   if (born === undefined || born.clientId !== clientId) return []
   const entries = allEntries.filter(({ suspenseId }) => suspenseId === id)
   const source = item ? { ...item, ...v.parse(NotedSchema, born) } : await bornItem(deps, born)
@@ -115,7 +116,7 @@ async function planItem(
   return write.lines.length === 0 ? [] : [write]
 }
 
-/** The payment of its last dispute shows what the provider last said of it. */
+/** A payment shows the state of its newest dispute. An older dispute starts as unanswered. */
 async function bornItem(deps: RecountDeps, noted: Noted): Promise<Suspense> {
   const explained = { status: 'resolved', resolution: 'explained' } as const
   if (noted.cause !== 'dispute')

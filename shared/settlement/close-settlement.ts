@@ -179,9 +179,10 @@ function assertRecreditable(settlement: Settlement) {
 }
 
 /**
- * The settlement whose net is to be its client's money again, and from when on. After a restore the
- * table may have the record of a change whose row it has lost. The records must be read before the
- * row: a change that runs at the same time writes both.
+ * Checks that a settlement's net may go back to its client, and answers when it is booked. Throws
+ * 409 if a record says that `action` was done: after a restore the table may have the record of a
+ * change whose row it has lost. The records must be read before the row, because a change that runs
+ * at the same time writes both.
  */
 export async function openAgain(
   deps: CloseDeps,

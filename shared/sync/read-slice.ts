@@ -7,6 +7,7 @@ import { endCreditedMoney, postPayments } from '../posting/post-payments.ts'
 import {
   type ProviderOperation,
   type ProviderTransaction,
+  positionAfter,
   type TransactionFilter,
   type TransactionPage,
   type Unanswered,
@@ -145,10 +146,6 @@ function filterOf({ kind, from, to, category, afterId }: Slice): TransactionFilt
     case 'day':
       return ofSpan
   }
-}
-
-function positionAfter({ afterId, transactions }: TransactionPage): string | undefined {
-  return afterId ?? transactions.at(-1)?.transactionId
 }
 
 /** Answers the new slice; undefined when another worker has the slice. */

@@ -36,7 +36,7 @@ export async function writePayoutFiles(
   const { stage } = call
   const leftOut: LeftOut[] = []
   const ask = (payload: Payload) => invokeAction(spec, { ...call, payload }, io.env)
-  let isWhole = false
+  let hasApprovals = false
   try {
     for await (const answer of runsOf(spec.name, call.payload, ask)) {
       const reply = v.safeParse(RunReply, answer)
@@ -47,18 +47,18 @@ export async function writePayoutFiles(
       const { batch, file, left_out: added } = reply.output.body
       leftOut.push(...added)
       if (batch) io.out(textOf(batch))
-      const again = `${commandOf(spec.name, stage)} --batch ${batch?.number}`
-      if (file) await writeFile(folder, file, again, io)
+      if (batch && file)
+        await writeFile(folder, file, `${commandOf(spec.name, stage)} --batch ${batch.number}`, io)
     }
   } finally {
-    // Also of runs before one that failed.
+    // A run that fails does not hide what the earlier runs left out.
     for (const { settlement_id: id, reason, command } of leftOut) {
       const text = `Left out: ${id}: ${reason}${command ? `. ${command}` : ''}`
       io.err(printableLine(withCommands(text, stage)))
     }
-    isWhole = writeApprovals(join(folder, APPROVALS), stage, leftOut, io)
+    hasApprovals = writeApprovals(join(folder, APPROVALS), stage, leftOut, io)
   }
-  return isWhole
+  return hasApprovals
 }
 
 function textOf({
@@ -91,7 +91,7 @@ async function xlsxOf(file: Spreadsheet) {
   return writeXlsxFile(cellsOf(file), { sheet: 'Payouts' }).toBuffer()
 }
 
-/** False if it cannot be written: an error would hide why the runs have ended. */
+/** False if the file cannot be written. A thrown error would hide why the runs have ended. */
 function writeApprovals(path: string, stage: string, leftOut: readonly LeftOut[], io: Output) {
   const rows = leftOut.flatMap(({ settlement_id, confirm }) =>
     confirm
@@ -101,8 +101,8 @@ function writeApprovals(path: string, stage: string, leftOut: readonly LeftOut[]
   if (rows.length === 0) return true
   try {
     writeFileSync(path, csv(['action', 'payload'], rows))
-  } catch {
-    io.err(`${path} cannot be written. Run payout-file again`)
+  } catch (cause) {
+    io.err(printableLine(`${path} cannot be written (${cause}). Then run payout-file again`))
     return false
   }
   io.err(

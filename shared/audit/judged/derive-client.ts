@@ -61,10 +61,10 @@ function lastOf(
 export function keysIn(records: readonly AuditRecord[]) {
   const said = (action: string) => lastOf(records, [action], ({ key_id: id }) => id)
   const [issued, revoked] = [said('issue-api-key'), said('revoke-api-key')]
-  // The revocation of an unreadable key says no more than that.
+  // The record that revokes an unreadable key has its ids and its time alone.
   return [...new Map([...revoked, ...issued])].flatMap(([id, after]) => {
-    const revoked_at = revoked.get(id)?.['revoked_at']
-    return saidAs(ApiKeySchema, { ...after, revoked_at }) ?? []
+    const revokedAt = revoked.get(id)?.['revoked_at']
+    return saidAs(ApiKeySchema, { ...after, revoked_at: revokedAt }) ?? []
   })
 }
 

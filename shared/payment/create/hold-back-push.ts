@@ -90,7 +90,7 @@ async function verdictOn(deps: NewsDeps, creating: CreatingPayment, row: Provide
   return isOfRow ? 'no_money' : verdictWithoutMoney(row, answer.news)
 }
 
-/** If the row is booked as paid, its capture will appear; else its request decides. */
+/** A paid row's capture, or a missing payment, may still appear; else the request decides. */
 function verdictWithoutMoney(
   { status }: ProviderTransaction,
   { requestStatus, isMissing }: ProviderNews,

@@ -33,7 +33,7 @@ export type NewsAnswer =
    * the capture will outrank every state of the request.
    */
   | { readonly kind: 'not_shown' }
-  /** `isEnded`: of a request that has ended the provider does not find the payment it names. */
+  /** `isEnded`, set by `applyNews`: the request has ended, but its payment is not found. */
   | { readonly kind: 'not_found'; readonly isEnded?: true }
   | Unanswered
 

@@ -130,8 +130,9 @@ async function cancelAndClose(
   if (answer.kind === 'final') {
     const outcome = await applyOwnNews(deps, payment, source)
     const isPending = outcome.kind === 'applied' && outcome.payment?.status === 'pending'
-    // Money that was given back before a restore ends no payment.
+    // A missing request may appear later: our expiry waits an hour after it has begun.
     const hasWaited = payment.expiryStartedAt && isLongPastItsTime(payment, deps.now())
+    // Money that was given back before a restore ends no payment.
     const isOver = outcome.kind === 'not_found' ? hasWaited : isPending && outcome.held
     if (!isOver) {
       if (isPending) await noteHanging(deps, payment)
@@ -146,7 +147,7 @@ async function cancelAndClose(
   }
 }
 
-/** Operators hear of a request that is missing, or hides its end or its money for an hour. */
+/** Operators hear at once of a missing request or payment; of a hidden end or money in an hour. */
 async function applyOwnNews(deps: NewsDeps, payment: Payment, source: NewsSource) {
   const outcome = await applyNewsOfVisiblePayment(deps, payment, source)
   if (outcome.kind === 'not_found') await noteNotFoundUpstream(deps, payment)

@@ -121,7 +121,7 @@ async function makeDue(
   const isUndecided = outcome.kind === 'not_shown' || outcome.kind === 'unanswered'
   if (stored?.status === 'creating' && isUndecided && providerPaymentId !== undefined) {
     const remembered = await rememberCapture(deps, stored, providerPaymentId, now)
-    // Its attempt has committed meanwhile.
+    // The create's attempt has committed the payment meanwhile, so it can be made due.
     if (!remembered.applied) await markDueNow(deps, paymentId, now)
   }
   return stored

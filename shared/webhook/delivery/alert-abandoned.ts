@@ -92,7 +92,7 @@ async function publishAlert(
     await deps.alerts.publish(alertOf(delivery, deliveries)).catch((cause: unknown) => {
       deps.log.error('alert.failed', { endpoint_id: delivery.endpointId }, cause)
       // Due work publishes the alert within a minute, once the topic works.
-      throw limitError('no new round can begin now', MINUTE_MS)
+      throw limitError('no new round can begin now', MINUTE_MS, cause)
     })
   } catch (error) {
     // The mark is moved back, so that the next run of due work retries. The endpoint's other

@@ -33,7 +33,7 @@ import { endpointDisabledError } from './send-test-event.ts'
 type RedeliverDeps = RoundDeps & Pick<Deps, 'newId' | 'invocation'>
 
 const UNREADABLE = 'the delivery cannot be read'
-const EVENT_HINT = 'GET /v1/events has its event.'
+const EVENT_HINT = 'GET /v1/events has its event for its merchant.'
 
 /**
  * An operator starts a new round of one finished delivery: the same row, event id and bytes. Throws
@@ -113,10 +113,7 @@ export async function findOwnDelivery(
   id: string,
 ): Promise<ShownDelivery> {
   const delivery = ifValid(DeliverySchema, await requireItem(deps, clientId, id))
-  if (!delivery) {
-    const actionHint = 'GET /v1/events has its event.'
-    throw new GatewayError('internal_error', 'the delivery cannot be read', { actionHint })
-  }
+  if (!delivery) throw new GatewayError('internal_error', UNREADABLE, { actionHint: EVENT_HINT })
   return { delivery, attempts: await attemptsOf(deps, delivery) }
 }
 

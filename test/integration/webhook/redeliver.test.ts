@@ -66,13 +66,13 @@ const DIFFERENCES = {
     records: 1,
     answer: { count: 1 },
     deleted: 'the endpoint is deleted',
-    unreadable: /^409 No action repairs its row. GET .v1.events has its event/,
+    unreadable: /^409 No action repairs its row. GET .v1.events has its event for its merchant/,
   },
   byMerchant: {
     records: 0,
     answer: { status: 'scheduled' },
     deleted: 'the endpoint is disabled',
-    unreadable: /^500 GET .v1.events has its event/,
+    unreadable: /^500 GET .v1.events has its event for its merchant/,
   },
 }
 
