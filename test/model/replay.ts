@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { handler as getBooks } from '../../functions/admin/get-books.ts'
 import { auditGateway } from '../../shared/audit/audit-gateway.ts'
 import { bookDay } from '../../shared/journal/day-totals.ts'
 import { getBalance } from '../../shared/ledger/ledger-store.ts'
@@ -83,7 +82,7 @@ const FIRST_DAY = '2026-11-01'
 
 /** The takings that are not posted stand beside the books. */
 async function figuresOf({ deps }: Play, input: object) {
-  const { body } = await invokeAdmin(getBooks, deps, input)
+  const { body } = await invokeAdmin('get-books', deps, input)
   return v.parse(Books, body).figures.filter(({ name }) => name !== 'open')
 }
 

@@ -1,6 +1,4 @@
 import * as v from 'valibot'
-import { handler as payoutAnswer } from '../../functions/admin/payout-answer.ts'
-import { handler as payoutFile } from '../../functions/admin/payout-file.ts'
 import type { Client } from '../../shared/client/client.ts'
 import { approve } from '../../shared/operator/approve.ts'
 import { batchSubject } from '../../shared/settlement/batch/batch.ts'
@@ -23,7 +21,7 @@ const Answer = v.object({
 
 /** The answer of `payout-file`, without a second person. */
 export function askForFile(deps: TestDeps, input: object = {}) {
-  return invokeWhole(payoutFile, deps, { operator: OPERATOR, ...input })
+  return invokeWhole('payout-file', deps, { operator: OPERATOR, ...input })
 }
 
 export async function fileOf(deps: TestDeps, input: object = {}) {
@@ -52,7 +50,7 @@ export async function answerLine(
     bank_account_no: bank?.bankAccountNo,
     ...fields,
   }
-  return invokeWhole(payoutAnswer, deps, { operator: OPERATOR, lines: [line] })
+  return invokeWhole('payout-answer', deps, { operator: OPERATOR, lines: [line] })
 }
 
 /** A settlement that waits for its payout, of its own client unless one is given. */

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { PaymentIdSchema, paymentIdForKey } from '../../../shared/ids.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
@@ -181,7 +180,7 @@ describe('erase-customer', () => {
     const deps = memoryDeps()
     const { creating } = await aCreating({ request: aRequest({ customer: CUSTOMER }) }, deps)
     const erase = (ownDeps: TestDeps, { paymentId } = creating) =>
-      invokeAdmin(eraseCustomer, ownDeps, { operator: 'ayu', payment_id: paymentId })
+      invokeAdmin('erase-customer', ownDeps, { operator: 'ayu', payment_id: paymentId })
 
     const refusal = { status: 422, body: { message: expect.stringContaining('being created') } }
     expect(await erase(deps)).toMatchObject(refusal)
@@ -241,7 +240,7 @@ async function aLostCreate() {
   deps.clock.advance(60)
   const payment_id = paymentIdForKey(client.clientId, 'key-1')
   const eraseNow = async () => {
-    const answer = await invokeAdmin(eraseCustomer, deps, { operator: 'ayu', payment_id })
+    const answer = await invokeAdmin('erase-customer', deps, { operator: 'ayu', payment_id })
     expect(answer.status).toBe(200)
   }
   const texts = () => JSON.stringify(deps.stored.items('').map(wholeRow))

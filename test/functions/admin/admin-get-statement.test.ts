@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { handler as getStatement } from '../../../functions/admin/get-statement.ts'
 import { raiseFence } from '../../../shared/ledger/fence-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
@@ -11,8 +10,8 @@ describe('get-statement', () => {
     const { deps, client } = await aSettledClient()
     const asked = { client_id: client.clientId, from: '2026-11-20' }
 
-    const { status, body } = await invokeAdmin(getStatement, deps, asked)
-    const csv = await invokeAdmin(getStatement, deps, { ...asked, format: 'csv' })
+    const { status, body } = await invokeAdmin('get-statement', deps, asked)
+    const csv = await invokeAdmin('get-statement', deps, { ...asked, format: 'csv' })
 
     const figures = { from: '2026-11-20', opening_minor: 0, closing_minor: 95_900 }
     expect(status).toBe(200)
@@ -25,7 +24,7 @@ describe('get-statement', () => {
     const { deps, client } = await aSettledClient()
     const asked = { client_id: client.clientId, cursor: 'x' }
 
-    expect(await invokeAdmin(getStatement, deps, asked)).toMatchObject({
+    expect(await invokeAdmin('get-statement', deps, asked)).toMatchObject({
       status: 422,
       body: { field_errors: { cursor: [expect.any(String)] } },
     })
@@ -40,7 +39,7 @@ describe('get-statement', () => {
     deps.changes.length = 0
 
     const asked = { client_id: client.clientId, from: '2026-11-20' }
-    const { status, body } = await invokeAdmin(getStatement, deps, asked)
+    const { status, body } = await invokeAdmin('get-statement', deps, asked)
 
     expect([status, Object(body).action_hint]).toStrictEqual([
       500,

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { handler as getClient } from '../../../functions/admin/get-client.ts'
-import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { requireClient } from '../../../shared/client/client-store.ts'
 import { addMs } from '../../../shared/time.ts'
@@ -9,9 +7,9 @@ import { beforeCommit, failingOn, type TestDeps } from '../../support/test-deps.
 
 async function aMerchant(fields?: Partial<Client>) {
   const world = await withClient({}, fields)
-  const change = (input: object, ownDeps?: TestDeps) => world.act(updateClient, input, ownDeps)
+  const change = (input: object, ownDeps?: TestDeps) => world.act('update-client', input, ownDeps)
   const show = async () =>
-    (await invokeAdmin(getClient, world.deps, { client_id: world.clientId })).body
+    (await invokeAdmin('get-client', world.deps, { client_id: world.clientId })).body
   return { ...world, change, show, storedClient: () => requireClient(world.deps, world.clientId) }
 }
 

@@ -1,4 +1,3 @@
-import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient, eventsOf } from '../../support/payment-builders.ts'
@@ -15,7 +14,7 @@ export async function aPaidCustomer(endpoints = 0) {
   const erase = (
     payload: object = { payment_id: paid.payment.paymentId },
     ownDeps: TestDeps = deps,
-  ) => invokeAdmin(eraseCustomer, ownDeps, { operator: 'ayu', ...payload })
+  ) => invokeAdmin('erase-customer', ownDeps, { operator: 'ayu', ...payload })
   const storedPayment = () => paymentOf(deps, paid)
   const bodies = async () => (await eventsOf(deps, paid.payment)).map((event) => event?.body)
   const records = () => auditRecordsOf(deps, paid.payment.paymentId)

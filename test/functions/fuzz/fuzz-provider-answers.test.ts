@@ -7,7 +7,6 @@
 import * as fc from 'fast-check'
 import * as v from 'valibot'
 import { expect, it } from 'vitest'
-import { handler as refreshPayment } from '../../../functions/admin/refresh-payment.ts'
 import { handler as checkDuePayments } from '../../../functions/queue/check-due-payments.ts'
 import { handler as checkDueWork } from '../../../functions/schedule/check-due-work.ts'
 import { handler as syncProviderTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
@@ -104,7 +103,7 @@ const TRIGGERS = Object.entries({
     expect([200, 422, 502]).toContain((await call(deps, API.cancelPayment, { caller, id })).status)
   },
   refresh: async ({ deps, payment: { paymentId } }: Scene) => {
-    const { status } = await invokeAdmin(refreshPayment, deps, {
+    const { status } = await invokeAdmin('refresh-payment', deps, {
       operator: 'ayu',
       payment_id: paymentId,
     })

@@ -1,7 +1,5 @@
 /** Goal: only what finance accepted and a second person approved may stand while money goes out. */
 import { describe, expect, it } from 'vitest'
-import { handler as acceptAction } from '../../../functions/admin/accept-difference.ts'
-import { handler as approveAction } from '../../../functions/admin/approve.ts'
 import { acceptDifference } from '../../../shared/audit/accept-difference.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
@@ -236,10 +234,13 @@ describe('an acceptance', () => {
     expect(shown?.found).toMatch(/^sha256 [0-9a-f]{64}$/)
 
     const asked = { client_id: client.clientId, ...shown, notes: 'explained', operator: OPERATOR }
-    const refused = await invokeWhole(acceptAction, deps, asked)
+    const refused = await invokeWhole('accept-difference', deps, asked)
     const approvable = askedApproval(Object(refused.body)['action_hint'])
-    await invokeWhole(approveAction, deps, { ...approvable, operator: APPROVER })
+    await invokeWhole('approve', deps, { ...approvable, operator: APPROVER })
 
-    expect(await invokeWhole(acceptAction, deps, asked)).toMatchObject({ status: 200, body: shown })
+    expect(await invokeWhole('accept-difference', deps, asked)).toMatchObject({
+      status: 200,
+      body: shown,
+    })
   })
 })

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { minor } from '../../../shared/money.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
@@ -123,7 +122,7 @@ describe('audit-ledger under live traffic', () => {
         await setImmediate()
         const bank = { ...BANK, bank_account_no: `001122338${changes++}` }
         const request = { operator: 'ayu', client_id: clientId, bank }
-        expect(await invokeAdmin(updateClient, deps, request)).toMatchObject({ status: 200 })
+        expect(await invokeAdmin('update-client', deps, request)).toMatchObject({ status: 200 })
       },
     })
     const sleep = async () => void (isToChange = true)

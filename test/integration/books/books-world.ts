@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { expect } from 'vitest'
-import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { newHouseEntry, putHouseEntry } from '../../../shared/journal/house-store.ts'
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
@@ -80,7 +79,7 @@ export const Body = v.object({
 })
 
 export async function booksOf(deps: TestDeps, input: Readonly<Record<string, unknown>> = {}) {
-  const { figures, ...body } = v.parse(Body, (await invokeAdmin(getBooks, deps, input)).body)
+  const { figures, ...body } = v.parse(Body, (await invokeAdmin('get-books', deps, input)).body)
   const shown = figures.filter(({ amount_minor }) => amount_minor !== 0)
   return {
     ...body,

@@ -2,9 +2,6 @@ import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { handler as getBooks } from '../../../functions/admin/get-books.ts'
-import { handler as getStatement } from '../../../functions/admin/get-statement.ts'
-import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
 import { parseCsv } from '../../../infra/operate/admin/parse-csv.ts'
 import { runMonth } from '../../../infra/operate/month/run-month.ts'
 import { clientStatement } from '../../../shared/books/client-statement.ts'
@@ -24,12 +21,6 @@ import { AFTER_YEAR, aClientOfAYear } from './made-year.ts'
  * does not.
  */
 
-const HANDLERS = {
-  'get-books': getBooks,
-  'get-statement': getStatement,
-  'list-suspense': listSuspense,
-}
-
 async function aYear(count: number) {
   const deps = memoryDeps()
   const clients = []
@@ -46,8 +37,7 @@ const MONTHS = Array.from({ length: 12 }, (_, month) => {
 
 async function written(deps: TestDeps, month: string, folder = join(tempFolder(), 'new')) {
   const [out, err, said]: [string[], string[], string[]] = [[], [], []]
-  const ask = (action: string, payload: object) =>
-    invokeAdmin(HANDLERS[action as keyof typeof HANDLERS], deps, payload)
+  const ask = (action: string, payload: object) => invokeAdmin(action, deps, payload)
   const io = {
     out: (text: string) => void out.push(text),
     err: (text: string) => void err.push(text),

@@ -1,6 +1,4 @@
 import { describe, expect } from 'vitest'
-import { handler as getBooks } from '../../../functions/admin/get-books.ts'
-import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
 import { handler as compareBalance } from '../../../functions/schedule/compare-balance.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import {
@@ -33,7 +31,7 @@ function compare(deps: TestDeps) {
 }
 
 async function booksOf(deps: TestDeps, input: object = {}) {
-  const { status, body } = await invokeWhole(getBooks, deps, input)
+  const { status, body } = await invokeWhole('get-books', deps, input)
   const { figures, balanced, differences } = body as Readonly<Record<string, unknown>>
   return { status, figures, balanced, differences }
 }
@@ -155,7 +153,7 @@ describe('a suspense item that cannot be read', () => {
     async (input, { deps }) => {
       await withSpoiltItem(deps)
 
-      expect(await invokeWhole(listSuspense, deps, input)).toMatchObject({
+      expect(await invokeWhole('list-suspense', deps, input)).toMatchObject({
         status: 200,
         body: { data: [{ suspense_id: ids[1] }], unreadable_ids: [ids[0]] },
       })

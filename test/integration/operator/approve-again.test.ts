@@ -1,6 +1,5 @@
 /** Goal: a second approval of the same figures replaces the first one, and ends nothing unseen. */
 import { describe, expect, it } from 'vitest'
-import { handler as acceptAction } from '../../../functions/admin/accept-difference.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { shardKey } from '../../../shared/table/keys.ts'
 import { unacceptedDifferences } from '../../../shared/verdict/acceptances.ts'
@@ -51,7 +50,7 @@ describe('a second approval of the same figures', () => {
     const asked = { action: 'accept-difference', payload: figures } as const
     const input = { operator: OPERATOR, ...figures, notes: 'known' }
     deps.clock.advance(1)
-    expect(await invokeAdmin(acceptAction, deps, input)).toMatchObject({ status: 200 })
+    expect(await invokeAdmin('accept-difference', deps, input)).toMatchObject({ status: 200 })
     const open = async () => {
       const standing = await standingOf(deps, { clientId })
       return unacceptedDifferences(deps, clientId, standing)
@@ -69,7 +68,7 @@ describe('a second approval of the same figures', () => {
     expect(await open()).toHaveLength(1)
     deps.clock.advance(1)
     expect(await approve(deps, asked)).toMatchObject({ status: 200 })
-    expect(await invokeWhole(acceptAction, deps, input)).toMatchObject({ status: 200 })
+    expect(await invokeWhole('accept-difference', deps, input)).toMatchObject({ status: 200 })
     expect(await open()).toStrictEqual([])
   })
 })

@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest'
-import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
 import type { Alert } from '../../../shared/deps.ts'
 import { eraseFromPayment } from '../../../shared/inquiry/erase-store.ts'
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
@@ -46,7 +45,7 @@ describe('the alerts of a dispute', () => {
 
       const told = deps.published.filter(({ kind }) => kind === 'suspense.case').at(-1)
       expect(told?.message).toContain(`${row.transactionId} has taken 100000 IDR`)
-      const { body } = await invokeAdmin(listSuspense, deps, { kind: 'case' })
+      const { body } = await invokeAdmin('list-suspense', deps, { kind: 'case' })
       expect(body).toMatchObject({
         data: [
           {

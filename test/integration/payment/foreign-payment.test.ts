@@ -4,7 +4,6 @@
  * books of both clients then add up.
  */
 import { describe, expect } from 'vitest'
-import { handler as refundPayment } from '../../../functions/admin/refund-payment.ts'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditFigures } from '../../../shared/audit/judged/audit-figures.ts'
 import { readClientBooks } from '../../../shared/audit/judged/client-books.ts'
@@ -267,7 +266,7 @@ describe('a credited payment whose row names another client', () => {
   it('cannot be refunded from that client’s money', async ({ deps, other, movedOpen }) => {
     const before = await ledgerView(deps, other)
 
-    const reply = await invokeAdmin(refundPayment, deps, {
+    const reply = await invokeAdmin('refund-payment', deps, {
       operator: OPERATOR,
       payment_id: movedOpen.paymentId,
       amount_minor: 50_000,

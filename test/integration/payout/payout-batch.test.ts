@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { handler as markPaid } from '../../../functions/admin/mark-settlement-paid.ts'
 import { acceptDifference } from '../../../shared/audit/accept-difference.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
@@ -34,7 +33,7 @@ import { APPROVER, withApproval } from '../../support/with-approval.ts'
 
 function pay(deps: TestDeps, settlementId: string, more: object = {}) {
   const asked = { operator: OPERATOR, settlement_id: settlementId, bank_reference: 'bca 17' }
-  return invokeWhole(markPaid, deps, { ...asked, ...more })
+  return invokeWhole('mark-settlement-paid', deps, { ...asked, ...more })
 }
 
 async function anApprovedSettlement() {

@@ -3,7 +3,6 @@
  * figure that must be checked.
  */
 import { describe, expect } from 'vitest'
-import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
 import { approve } from '../../../shared/operator/approve.ts'
 import { payoutFigures } from '../../../shared/payout/payout-figures.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
@@ -229,7 +228,7 @@ function approvePayout(
 
 /** In the list of what is to be paid out. */
 async function listedWarning(deps: TestDeps, { settlementId }: Settlement) {
-  const { body } = await invokeAdmin(listSettlements, deps, { status: 'recorded' })
+  const { body } = await invokeAdmin('list-settlements', deps, { status: 'recorded' })
   const { data } = body as { data: readonly { id: string; warning: string | null }[] }
   return data.find(({ id }) => id === settlementId)?.warning
 }

@@ -1,13 +1,8 @@
 /** Goal: money becomes a client's again only with the sums of its settlement's own entries. */
 import { describe, expect } from 'vitest'
-import { handler as acceptAction } from '../../../functions/admin/accept-difference.ts'
-import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
-import { handler as recreditAction } from '../../../functions/admin/recredit-settlement.ts'
-import { handler as returnAction } from '../../../functions/admin/return-payout.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { paymentTimeline } from '../../../shared/inquiry/payment-timeline.ts'
-import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import {
   findAnySettlement,
@@ -36,8 +31,9 @@ import { testWith } from '../../support/test-with.ts'
 import { moveWindow } from '../payout/moved-window.ts'
 import { recount } from '../recount/torn-world.ts'
 
-function giveAgain(deps: TestDeps, action: AdminHandler, settlement: Settlement) {
-  const details = action === recreditAction ? { notes: 'again' } : { bank_reference: 'BCA18' }
+function giveAgain(deps: TestDeps, action: string, settlement: Settlement) {
+  const details =
+    action === 'recredit-settlement' ? { notes: 'again' } : { bank_reference: 'BCA18' }
   const { settlementId: settlement_id } = settlement
   return invokeAdmin(action, deps, { operator: OPERATOR, settlement_id, ...details })
 }
@@ -58,7 +54,7 @@ async function acceptEach(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>
   deps.clock.advance(1)
   for (const one of differences) {
     const input = { operator: OPERATOR, client_id: clientId, ...one, notes: 'known' }
-    expect(await invokeAdmin(acceptAction, deps, input)).toMatchObject({ status: 200 })
+    expect(await invokeAdmin('accept-difference', deps, input)).toMatchObject({ status: 200 })
   }
 }
 
@@ -103,7 +99,7 @@ describe('a re-credit', () => {
     await fail(deps, settlement)
     await putRaw(deps, { ...entryOf(deps, client), type: 'x' })
 
-    expect(await giveAgain(deps, recreditAction, settlement)).toMatchObject({
+    expect(await giveAgain(deps, 'recredit-settlement', settlement)).toMatchObject({
       status: 422,
       body: { action_hint: expect.stringContaining(`audit-ledger --client_id ${client.clientId}`) },
     })
@@ -159,7 +155,7 @@ describe('a transfer that came back', () => {
       await payOut(deps, settlement)
       await alterSettlement(deps, settlement, raised)
 
-      expect(await giveAgain(deps, returnAction, settlement)).toMatchObject({ status: 422 })
+      expect(await giveAgain(deps, 'return-payout', settlement)).toMatchObject({ status: 422 })
     },
   )
 
@@ -172,11 +168,11 @@ describe('a transfer that came back', () => {
     await alterSettlement(deps, settlement, { digest: 'x' })
     await acceptEach(deps, client)
 
-    expect(await giveAgain(deps, returnAction, settlement)).toMatchObject({ status: 200 })
+    expect(await giveAgain(deps, 'return-payout', settlement)).toMatchObject({ status: 200 })
   })
 })
 
-it.each([recreditAction, returnAction])(
+it.each(['recredit-settlement', 'return-payout'])(
   'an unreadable settlement is refused with what to do, and stays',
   async (action) => {
     const { deps, settlement } = await aSettledClient()
@@ -243,7 +239,7 @@ it('every list and alert shows the others, and the timeline of its payment and e
     [{ from: '2026-11-01' }, [id, ofOther.settlementId]],
   ] as const
   for (const [asked, ids] of operatorsLists) {
-    const { body } = await invokeWhole(listSettlements, deps, asked)
+    const { body } = await invokeWhole('list-settlements', deps, asked)
     const { data, unreadable_ids } = body as { data: { id: string }[]; unreadable_ids: unknown }
     expect(new Set(data.map((shown) => shown.id))).toStrictEqual(new Set(ids))
     expect(unreadable_ids).toStrictEqual([settlement_id])
@@ -274,7 +270,7 @@ it('a settlement with an altered id or a forged key stops no list, alert or payo
   deps.clock.advance(4 * 86_400)
   await alertUnpaidSettlements(deps)
   expect(deps.published).toMatchObject([{ subject: settlementId }])
-  expect(await invokeWhole(listSettlements, deps, { from: '2026-11-01' })).toMatchObject({
+  expect(await invokeWhole('list-settlements', deps, { from: '2026-11-01' })).toMatchObject({
     body: { data: [{ id: settlementId }] },
   })
 })

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { handler } from '../../../functions/admin/redeliver.ts'
 import { RETENTION } from '../../../shared/event/event.ts'
 import { deliveryKey, eventKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
@@ -47,7 +46,7 @@ async function aFinishedDelivery(overrides: Partial<Delivery> = ABANDONED) {
   return {
     ...shared,
     byOperator: (callerDeps = deps) =>
-      invokeAdmin(handler, callerDeps, {
+      invokeAdmin('redeliver', callerDeps, {
         operator: OPERATOR,
         client_id: clientId,
         delivery_id: id,

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect } from 'vitest'
-import { handler as registerEndpoint } from '../../../functions/admin/register-endpoint.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import type { EndpointId } from '../../../shared/ids.ts'
 import { endpointKey } from '../../../shared/table/keys.ts'
@@ -32,7 +31,7 @@ function register(deps: TestDeps, clientId: string, payload: object = {}) {
     event_types: ['*'],
     ...payload,
   }
-  return invokeAdmin(registerEndpoint, deps, request)
+  return invokeAdmin('register-endpoint', deps, request)
 }
 
 describe('register-endpoint (spec 2.4)', () => {
