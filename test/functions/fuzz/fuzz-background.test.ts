@@ -17,6 +17,7 @@ import { referenceOf } from '../../../shared/ids.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 
 import { CALLBACK, CALLBACK_TOKEN, call, knowCallbackToken } from '../../support/api-event.ts'
+import { handOver } from '../../support/hand-over.ts'
 import {
   fillIn,
   hostileJson,
@@ -177,15 +178,12 @@ it('a queue function fails only unreadable messages, and handles only the readab
       const { deliveryId: delivery_id, clientId: client_id, endpointId: endpoint_id } = delivery
       const good = JSON.stringify({ delivery_id, client_id, endpoint_id, attempt: 1 })
       const changesBefore = deps.changes.length
-      const records = bodies
-        .toSpliced(place, 0, good)
-        .map((body, at) => ({ messageId: `message-${at}`, body }))
+      const sent = bodies.toSpliced(place, 0, good)
 
-      const answer = await deliverWebhook.withDeps(deps)({ Records: records } as never, {} as never)
+      const answer = await handOver(deliverWebhook, deps, sent)
 
-      const unread = records.filter(({ body }) => body !== good)
       expect(answer.batchItemFailures).toStrictEqual(
-        unread.map(({ messageId }) => ({ itemIdentifier: messageId })),
+        sent.flatMap((body, at) => (body === good ? [] : { itemIdentifier: `message-${at}` })),
       )
       expect([deps.changes.length - changesBefore, deps.webhooks.length]).toStrictEqual([2, 1])
       expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded', attempts: 1 })

@@ -16,6 +16,7 @@ import type { HttpCall } from '../../../shared/provider/call-json.ts'
 import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
 import { providerSecretName } from '../../../shared/secrets.ts'
 import { API, anApiClient, aPaymentBody, call, sendCapture } from '../../support/api-event.ts'
+import { handOver } from '../../support/hand-over.ts'
 import { fillIn } from '../../support/hostile-values.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { anOpenPayment } from '../../support/paid-builders.ts'
@@ -73,14 +74,8 @@ function dueWorkAfter(seconds: number) {
     deps.clock.advance(seconds)
     await checkDueWork.withDeps(deps)({}, {} as never)
     const messages = deps.sent.splice(0).filter(({ queue }) => queue === 'due-payments')
-    const Records = messages.map(({ message }) => ({
-      messageId: 'm',
-      body: JSON.stringify(message.body),
-    }))
-    const { batchItemFailures } = await checkDuePayments.withDeps(deps)(
-      { Records } as never,
-      {} as never,
-    )
+    const bodies = messages.map(({ message }) => message.body)
+    const { batchItemFailures } = await handOver(checkDuePayments, deps, bodies)
     const failed = deps.lines.filter(
       ({ level, code }) => level === 'error' && code === 'payment.check_failed',
     )

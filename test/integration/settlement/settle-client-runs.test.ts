@@ -16,6 +16,7 @@ import { dropProgress, keptProgress } from '../../../shared/settlement/settlemen
 import { journalPk, windowKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { handOver } from '../../support/hand-over.ts'
 import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
@@ -78,7 +79,7 @@ describe('settleClient when another run settles first', () => {
 const ALL_FIVE = { paymentCount: 5, entryCount: 5, grossMinor: 500_000, netMinor: 5 * 95_900 }
 
 function messagesIn({ sent }: TestDeps) {
-  return sent.splice(0).map(({ message }) => JSON.stringify(message.body))
+  return sent.splice(0).map(({ message }) => message.body)
 }
 
 async function drainQueue(deps: TestDeps) {
@@ -87,8 +88,7 @@ async function drainQueue(deps: TestDeps) {
     const [body] = bodies
     for (let time = 0; time < 2; time++) {
       runs++
-      const event = { Records: [{ messageId: 'm', body }] }
-      await worker.withDeps(deps)(event as never, { functionName: 'settle-client' } as never)
+      await handOver(worker, deps, [body])
     }
   }
   return runs
