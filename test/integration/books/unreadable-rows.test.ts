@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest'
-import { handler as compareBalance } from '../../../functions/schedule/compare-balance.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import {
   houseTotalKey,
@@ -9,12 +8,13 @@ import {
   suspenseKey,
 } from '../../../shared/table/keys.ts'
 import { aFinding } from '../../support/money-rows.ts'
-import { invokeWhole, lambdaContext } from '../../support/operator-actions.ts'
+import { invokeWhole } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import { alter, alterSettlement, putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
+import { compareNow } from './books-world.ts'
 
 async function aWorld() {
   const deps = memoryDeps()
@@ -25,10 +25,6 @@ async function aWorld() {
   return { deps, client }
 }
 const it = testWith(aWorld, 'deps', 'client')
-
-function compare(deps: TestDeps) {
-  return compareBalance.withDeps(deps)({}, lambdaContext('compare-balance'))
-}
 
 async function booksOf(deps: TestDeps, input: object = {}) {
   const { status, body } = await invokeWhole('get-books', deps, input)
@@ -60,7 +56,7 @@ describe('the books of all', () => {
     expect(figures).toContainEqual(expect.objectContaining(atProvider))
     expect(balanced).toBe(false)
     expect(differences).toContainEqual(named)
-    expect(await compare(deps)).toStrictEqual({ waits: true, gap_minor: 96_000 })
+    expect(await compareNow(deps)).toStrictEqual({ waits: true, gap_minor: 96_000 })
   })
 
   it('name such an entry of a settlement without totals of each day', async ({ deps, client }) => {
@@ -85,7 +81,7 @@ describe('the books of all', () => {
 
     const differences = [{ what: 'entry.sides', found }]
     expect(await booksOf(deps)).toMatchObject({ balanced: false, differences })
-    expect(await compare(deps)).toStrictEqual({ waits: true, gap_minor: 96_000 })
+    expect(await compareNow(deps)).toStrictEqual({ waits: true, gap_minor: 96_000 })
   })
 
   it('name a house total that cannot be read', async ({ deps }) => {
@@ -97,7 +93,7 @@ describe('the books of all', () => {
       balanced: false,
       differences: [{ what: 'house_total', id: key.sk, expected: 'readable', found: 'unreadable' }],
     })
-    expect(await compare(deps)).toMatchObject({ gap_minor: 0 })
+    expect(await compareNow(deps)).toMatchObject({ gap_minor: 0 })
   })
 
   it('are not balanced with a shard that cannot be read, because `open` lacks it', async ({
@@ -141,7 +137,7 @@ describe('a suspense item that cannot be read', () => {
   it('stops no comparison with the provider, and the log names it', async ({ deps }) => {
     await withSpoiltItem(deps)
 
-    expect(await compare(deps)).toStrictEqual({ day: '2026-11-20', gap_minor: 0 })
+    expect(await compareNow(deps)).toStrictEqual({ day: '2026-11-20', gap_minor: 0 })
 
     expect(deps.lines).toContainEqual(
       expect.objectContaining({ code: 'row.unreadable', fields: { kind: 'suspense', id: ids[0] } }),
