@@ -1,6 +1,5 @@
 /** Goal: only what finance accepted and a second person approved may stand while money goes out. */
 import { describe, expect, it } from 'vitest'
-import { acceptDifference } from '../../../shared/audit/accept-difference.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { approvalIdOf, newApproval } from '../../../shared/operator/approval-store.ts'
@@ -46,7 +45,7 @@ import {
   rawItem,
 } from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
-import { APPROVER, askedApproval, withApproval } from '../../support/with-approval.ts'
+import { APPROVER, accept, askedApproval } from '../../support/with-approval.ts'
 
 async function anAlteredSettlement() {
   const { deps, client, settlement } = await aSettledClient()
@@ -90,8 +89,6 @@ async function addEntry(deps: TestDeps, { clientId, sweptUntil: at }: Settlement
   const shard = await rawItem(deps, shardKey(clientId, 0))
   await putRaw(deps, { ...shard, credited_minor: 95_900 + number })
 }
-
-const ACCEPTED = { operator: OPERATOR, notes: 'explained' }
 
 describe('an acceptance', () => {
   it.each([
@@ -137,7 +134,7 @@ describe('an acceptance', () => {
     const { deps, clientId, differences } = await anAlteredSettlement()
     const [difference] = differences
     if (difference === undefined) throw new Error('nothing was found')
-    await withApproval(deps, () => acceptDifference(deps, { ...ACCEPTED, clientId, difference }))
+    await accept(deps, difference, clientId)
     const subject = acceptedSubject(clientId)
     const [record] = (await readAuditRecords(deps, subject)).records
     deps.clock.advance(60)
@@ -151,9 +148,7 @@ describe('an acceptance', () => {
 
   it('of a broken chain of acceptances counts, so that a lost record stops no payout for ever', async () => {
     const { deps, clientId, settlement, differences } = await anAlteredSettlement()
-    const accept = (difference: Difference) =>
-      withApproval(deps, () => acceptDifference(deps, { ...ACCEPTED, clientId, difference }))
-    for (const difference of differences) await accept(difference)
+    for (const difference of differences) await accept(deps, difference, clientId)
     const subject = acceptedSubject(clientId)
     const { items } = await readAuditRecords(deps, subject)
     const firstItem = items.find((item) => item['number'] === 1)
@@ -161,7 +156,7 @@ describe('an acceptance', () => {
     const { differences: found } = await auditLedger(deps, clientId)
     expect(found).toContainEqual(expect.objectContaining({ what: 'audit_record', id: subject }))
 
-    for (const difference of found) await accept(difference)
+    for (const difference of found) await accept(deps, difference, clientId)
 
     deps.clock.advance(1)
     expect(await payOut(deps, settlement)).toMatchObject({ status: 'manual_paid' })
@@ -175,7 +170,7 @@ describe('an acceptance', () => {
     const found = new Map([['register', [difference]]])
     await recordDifferences(deps, 'gateway', found, { figuresAt: deps.now() })
     deps.clock.advance(5)
-    await withApproval(deps, () => acceptDifference(deps, { ...ACCEPTED, difference }))
+    await accept(deps, difference)
     await expectHouseBalanced(deps)
 
     const { items } = await readAuditRecords(deps, acceptedSubject('gateway'))
@@ -207,8 +202,7 @@ describe('an acceptance', () => {
       return { differences, open: await unacceptedDifferences(deps, clientId, standing) }
     }
     await change(deps, settlement, 1)
-    for (const difference of (await openNow()).differences)
-      await withApproval(deps, () => acceptDifference(deps, { ...ACCEPTED, clientId, difference }))
+    for (const difference of (await openNow()).differences) await accept(deps, difference, clientId)
     expect((await openNow()).open).toStrictEqual([])
 
     await change(deps, settlement, 2)

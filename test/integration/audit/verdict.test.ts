@@ -1,6 +1,5 @@
 /** Goal: no difference that an audit has found is lost before it is repaired or accepted. */
 import { describe, expect } from 'vitest'
-import { acceptDifference } from '../../../shared/audit/accept-difference.ts'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import type { Client } from '../../../shared/client/client.ts'
@@ -25,7 +24,7 @@ import {
 } from '../../support/settlement-builders.ts'
 import { alter, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, interceptTable, type TestDeps } from '../../support/test-deps.ts'
-import { withApproval } from '../../support/with-approval.ts'
+import { accept } from '../../support/with-approval.ts'
 import { differenceOf, auditedTest as it } from '../payout/recorded-settlement.ts'
 import { halvedSuspense } from './held-suspense.ts'
 
@@ -96,9 +95,7 @@ describe('the differences that audits have found', () => {
 
     await noteDifferences(deps, client, 'payments 2', [])
     await noteDifferences(deps, client, 'payments 1', hundredDifferences)
-    const acceptance = { clientId: client.clientId, operator: OPERATOR, notes: 'x' }
-    for (const difference of hundredDifferences)
-      await withApproval(deps, () => acceptDifference(deps, { ...acceptance, difference }))
+    for (const difference of hundredDifferences) await accept(deps, difference, client.clientId)
     const standingAfterAccept = await noteDifferences(deps, client, 'payments 2', extraDifference)
 
     expect([standingAfterRepair, standingAfterAccept]).toMatchObject([

@@ -7,7 +7,6 @@ import { approve } from '../../../shared/operator/approve.ts'
 import { payoutFigures } from '../../../shared/payout/payout-figures.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
-import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { toOperatorSettlement } from '../../../shared/settlement/settlement-dto.ts'
 import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
@@ -21,6 +20,7 @@ import {
   aDayLater,
   auditedNow,
   BANK,
+  bringBack,
   settledAmount,
   settlementsOf,
   sweptNow,
@@ -29,7 +29,7 @@ import {
 import { paymentOf } from '../../support/synced-payment.ts'
 import { alterSettlement, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeCommit, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
-import { APPROVER, withApproval } from '../../support/with-approval.ts'
+import { APPROVER } from '../../support/with-approval.ts'
 import { anAssumedPayment, anAuditedSettlement, auditedTest as it } from './recorded-settlement.ts'
 
 describe('a bank reference', () => {
@@ -138,9 +138,7 @@ describe('a payout needs an approval of', () => {
     expect(await payoutFigures(deps, next)).toStrictEqual({})
     expect(await listedWarning(deps, next)).toBeNull()
     const { settlementId } = settlement
-    await withApproval(deps, () =>
-      returnPayout(deps, { settlementId, operator: OPERATOR, bankReference: 'RET' }),
-    )
+    await bringBack(deps, settlement)
     expect(await payoutFigures(deps, next)).toStrictEqual({ new_bank })
     expect(await listedWarning(deps, next)).toBe(`needs an approval of {"new_bank":"${new_bank}"}`)
     await expectBalanced(deps, client)

@@ -1,6 +1,5 @@
 /** Goal: a recount writes what the audit expects, or nothing. */
 import { describe, expect } from 'vitest'
-import { acceptDifference } from '../../../shared/audit/accept-difference.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { eraseCustomers } from '../../../shared/inquiry/erase-customers.ts'
@@ -34,7 +33,7 @@ import {
   type TestDeps,
 } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
-import { withApproval } from '../../support/with-approval.ts'
+import { accept } from '../../support/with-approval.ts'
 import { differencesOf, recount, removeEvent } from './torn-world.ts'
 
 async function world() {
@@ -140,9 +139,7 @@ describe('recount-ledger', () => {
     await addPaidOut(deps, client)
     const [difference] = await differencesOf(deps, client)
     if (difference === undefined) throw new Error('the audit found nothing')
-    const { clientId } = client
-    const accepted = { difference, clientId, operator: 'ana', notes: 'known' }
-    await withApproval(deps, () => acceptDifference(deps, accepted))
+    await accept(deps, difference, client.clientId)
 
     expect(await planned(deps, client)).toMatchObject({ writes: [], not_repairable: [] })
   })

@@ -25,7 +25,6 @@ import {
 import { refundPayment } from '../../../shared/posting/refund-payment.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
-import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import {
   finding,
   type NamedPayment,
@@ -46,6 +45,7 @@ import {
   aDayLater,
   aLoneClient,
   auditedNow,
+  bringBack,
   fail,
   payOut,
   recredit,
@@ -125,9 +125,8 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     return (acting) => recredit(acting, settlement)
   },
   'brings a payout back': async (deps, client) => {
-    const { settlementId } = await payOut(deps, await aSettlement(deps, client))
-    const input = { settlementId, operator: OPERATOR, bankReference: 'BACK-1' }
-    return (acting) => withApproval(acting, () => returnPayout(acting, input))
+    const settlement = await payOut(deps, await aSettlement(deps, client))
+    return (acting) => bringBack(acting, settlement)
   },
   'refunds a payment by bank': async (deps, client) => {
     const { paymentId } = await aSucceededPayment(deps, client)

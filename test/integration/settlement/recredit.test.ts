@@ -22,6 +22,7 @@ import {
   aDayLater,
   BANK,
   BY_OPERATOR,
+  bringBack,
   fail,
   payOut,
   recredit,
@@ -164,8 +165,7 @@ describe('a re-credit', () => {
   }) => {
     const payment = await aSucceededPayment(deps, client)
     const { settlementId } = await payOut(deps, await sweptADayLater(deps, client))
-    const back = { settlementId, ...BY_OPERATOR, bankReference: 'BACK' }
-    await withApproval(deps, () => returnPayout(deps, back))
+    await bringBack(deps, { settlementId })
     deps.clock.advance(60)
     const nextSettlement = await sweptNow(deps, client)
 
