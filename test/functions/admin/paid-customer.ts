@@ -3,6 +3,7 @@ import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient, eventsOf } from '../../support/payment-builders.ts'
 import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
 export async function aPaidCustomer(endpoints = 0) {
@@ -20,6 +21,17 @@ export async function aPaidCustomer(endpoints = 0) {
   const records = () => auditRecordsOf(deps, paid.payment.paymentId)
   return { deps, client, payment: paid.payment, erase, storedPayment, bodies, records }
 }
+
+export const erasureTest = testWith(
+  () => aPaidCustomer(),
+  'deps',
+  'client',
+  'payment',
+  'erase',
+  'storedPayment',
+  'bodies',
+  'records',
+)
 
 export function erasedAnswer(
   payment: Payment,
