@@ -160,7 +160,7 @@ export function sweepADayLater(deps: TestDeps, client: Client) {
 }
 
 /** The net is the amount less 4,000 and one thousandth. */
-export async function settledAmount(deps: TestDeps, client: Client, notionalMinor: number) {
+export async function settledAmount(deps: TestDeps, client: Client, notionalMinor = 100_000) {
   await aSucceededPayment(deps, client, { notionalMinor })
   return sweptADayLater(deps, client)
 }

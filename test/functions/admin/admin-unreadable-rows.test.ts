@@ -3,7 +3,6 @@ import {
   apiKeyKey,
   clientKey,
   destinationKey,
-  type Key,
   paymentKey,
   referenceKey,
   suspenseKey,
@@ -13,12 +12,8 @@ import { anApi } from '../../support/api-event.ts'
 import { aFinding } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient, issueKey } from '../../support/payment-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
-import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
-
-async function alter(deps: TestDeps, key: Key, altered: object) {
-  await putRaw(deps, { ...(await rawItem(deps, key)), ...altered })
-}
+import { alter, putRaw, rawItem } from '../../support/tampering.ts'
+import { memoryDeps } from '../../support/test-deps.ts'
 
 function refusalOf(id?: string) {
   const ofClient = id === undefined ? '' : ` --client_id ${id}`

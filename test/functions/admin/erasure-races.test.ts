@@ -6,12 +6,11 @@ import { assert, describe, expect } from 'vitest'
 import { referenceOf } from '../../../shared/ids.ts'
 import { holdMoney } from '../../../shared/payment/held-money.ts'
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
 import { deflateText } from '../../../shared/table/deflated-text.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
-import { aRefund, bookRefund, someHeldMoney } from '../../support/money-rows.ts'
+import { bookRefund, someHeldMoney } from '../../support/money-rows.ts'
 import { eventsOf, succeededKey } from '../../support/payment-builders.ts'
 import { changeRow } from '../../support/tampering.ts'
 import { beforeCommit, beforeFirst } from '../../support/test-deps.ts'
@@ -98,7 +97,7 @@ describe('during an erasure', () => {
   }) => {
     const overtaken = beforeCommit(deps, () => erase())
 
-    await movePayment(overtaken, payment, aRefund(deps, 10_000))
+    await bookRefund(overtaken, payment, 10_000)
 
     expect(await bodies()).toHaveLength(2)
     expect((await bodies()).join('')).not.toContain('sari@shop')

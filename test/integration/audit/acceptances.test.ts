@@ -86,8 +86,7 @@ async function addEntry(deps: TestDeps, { clientId, sweptUntil: at }: Settlement
   for (const name of ['gross_minor', 'net_minor', 'provider_minor'])
     entry[name] = Number(entry[name]) + number
   await putRaw(deps, { ...entry, sk: `${at}#${String(sk).split('#')[1]}`, eligible_at: at })
-  const shard = await rawItem(deps, shardKey(clientId, 0))
-  await putRaw(deps, { ...shard, credited_minor: 95_900 + number })
+  await alter(deps, shardKey(clientId, 0), { credited_minor: 95_900 + number })
 }
 
 describe('an acceptance', () => {

@@ -50,8 +50,9 @@ describe('the answer of audit-ledger', () => {
     deps,
     client,
   }) => {
-    const item = await rawItem(deps, shardOf((await creditedPayment(deps, client)).payment))
-    await putRaw(deps, { ...item, credited_minor: 95_901 })
+    await alter(deps, shardOf((await creditedPayment(deps, client)).payment), {
+      credited_minor: 95_901,
+    })
     deps.clock.advance(100)
     const began = deps.now()
 
@@ -72,8 +73,9 @@ describe('the answer of audit-ledger', () => {
     deps,
     client,
   }) => {
-    const item = await rawItem(deps, shardOf((await creditedPayment(deps, client)).payment))
-    await putRaw(deps, { ...item, credited_minor: 95_901 })
+    await alter(deps, shardOf((await creditedPayment(deps, client)).payment), {
+      credited_minor: 95_901,
+    })
     const alerts = { publish: () => Promise.reject(new Error('the topic does not answer')) }
 
     expect(await auditLedger({ ...deps, alerts }, client.clientId)).toMatchObject({

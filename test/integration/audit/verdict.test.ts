@@ -130,8 +130,7 @@ describe('the differences that audits have found', () => {
     payment,
     pay,
   }) => {
-    const row = await rawItem(deps, paymentKey(payment.paymentId))
-    await putRaw(deps, { ...row, markup_minor: 101 })
+    await alter(deps, paymentKey(payment.paymentId), { markup_minor: 101 })
     const forged = { ...(await rawItem(deps, verdictKey(client.clientId))), standing: [] }
     await putRaw(deps, { ...forged, figures_at: '2031-01-01T00:00:00.000Z', history_day: 99_999 })
 
@@ -175,8 +174,7 @@ describe('the differences that audits have found', () => {
     payment,
     pay,
   }) => {
-    const row = await rawItem(deps, paymentKey(payment.paymentId))
-    await putRaw(deps, { ...row, colour: 'green' })
+    await alter(deps, paymentKey(payment.paymentId), { colour: 'green' })
 
     for (let day = 0; day < 31; day++) {
       if (day > 0) aDayLater(deps)

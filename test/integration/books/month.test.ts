@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseCsv } from '../../../infra/operate/admin/parse-csv.ts'
@@ -13,6 +12,7 @@ import { invokeAdmin } from '../../support/operator-actions.ts'
 import { isNightly } from '../../support/runs.ts'
 import { settlementsOf } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
+import { tempDirectory } from '../../support/temp-directory.ts'
 import { interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { AFTER_YEAR, aClientOfAYear } from './made-year.ts'
 
@@ -35,7 +35,7 @@ const MONTHS = Array.from({ length: 12 }, (_, month) => {
   return { from: first, to: last }
 })
 
-async function written(deps: TestDeps, month: string, folder = join(tempFolder(), 'new')) {
+async function written(deps: TestDeps, month: string, folder = join(tempDirectory(), 'new')) {
   const [out, err, said]: [string[], string[], string[]] = [[], [], []]
   const ask = (action: string, payload: object) => invokeAdmin(action, deps, payload)
   const io = {
@@ -46,10 +46,6 @@ async function written(deps: TestDeps, month: string, folder = join(tempFolder()
   const isRight = await runMonth({ month, folder, now: deps.now() }, ask, io)
   const file = (name: string) => readFileSync(join(folder, name), 'utf8')
   return { isRight, out, err, said, folder, file }
-}
-
-function tempFolder() {
-  return mkdtempSync(join(tmpdir(), 'month-'))
 }
 
 describe('a year of many clients', () => {
@@ -150,7 +146,7 @@ describe('npm run admin -- month', () => {
 
   it('refuses a folder with files, a wrong month, and one that has not begun; nothing is written', async () => {
     const deps = memoryDeps()
-    const folder = tempFolder()
+    const folder = tempDirectory()
     writeFileSync(join(folder, 'mine.txt'), '')
 
     await expect(written(deps, '2026-11', folder)).rejects.toThrow('is not empty')

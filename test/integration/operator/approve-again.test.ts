@@ -5,7 +5,7 @@ import { shardKey } from '../../../shared/table/keys.ts'
 import { unacceptedDifferences } from '../../../shared/verdict/acceptances.ts'
 import { invokeAdmin, invokeWhole, OPERATOR, withClient } from '../../support/operator-actions.ts'
 import { standingOf } from '../../support/settlement-builders.ts'
-import { alter, putRaw, rawItem } from '../../support/tampering.ts'
+import { alter } from '../../support/tampering.ts'
 import { beforeCommit } from '../../support/test-deps.ts'
 import { aCorrection, approve } from './approved-for.ts'
 
@@ -41,8 +41,7 @@ describe('a second approval of the same figures', () => {
     const { deps, clientId } = await withClient()
     const credit = async (credited_minor: number) => {
       deps.clock.advance(1)
-      const row = await rawItem(deps, shardKey(clientId, 3))
-      await putRaw(deps, { ...row, credited_minor, credited_at: deps.now() })
+      await alter(deps, shardKey(clientId, 3), { credited_minor, credited_at: deps.now() })
       return auditLedger(deps, clientId)
     }
     const { differences } = await credit(7)

@@ -16,8 +16,7 @@ import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts
 import { approvalKey, type Key, shardKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
-import { aSucceededPayment } from '../../support/paid-builders.ts'
-import { fail, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
+import { fail, settledAmount, withoutFloor } from '../../support/settlement-builders.ts'
 import { alter, erase, keyOfRow, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeCommit, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER, askedApproval } from '../../support/with-approval.ts'
@@ -46,8 +45,7 @@ const CASES: readonly Case[] = [
     'a re-credit',
     async (deps) => {
       const client = await withoutFloor(deps)
-      await aSucceededPayment(deps, client)
-      const { settlementId } = await fail(deps, await sweptADayLater(deps, client))
+      const { settlementId } = await fail(deps, await settledAmount(deps, client))
       return {
         action: 'recredit-settlement',
         input: { settlement_id: settlementId, notes: 'refused' },

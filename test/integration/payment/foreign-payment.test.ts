@@ -21,13 +21,7 @@ import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { bookRefund } from '../../support/money-rows.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
-import {
-  anOpenPayment,
-  aSucceededPayment,
-  aTransaction,
-  entriesIn,
-  post,
-} from '../../support/paid-builders.ts'
+import { anOpenPayment, aTransaction, entriesIn, post } from '../../support/paid-builders.ts'
 import {
   aCreating,
   aPendingPayment,
@@ -43,7 +37,7 @@ import {
   BANK,
   payOut,
   settle,
-  sweptADayLater,
+  settledAmount,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
 import {
@@ -201,8 +195,7 @@ describe('a credited payment whose row names another client', () => {
   ])(
     'is not posted %s: it stays open with a finding, and that client is not paid',
     async ([, isOverdue], { deps, client, other, movedOpen, sync }) => {
-      await aSucceededPayment(deps, other)
-      const settlement = await sweptADayLater(deps, other)
+      const settlement = await settledAmount(deps, other)
 
       if (isOverdue) {
         deps.clock.pass(7 * DAY_MS)

@@ -40,7 +40,7 @@ describe('a bank reference', () => {
     pay,
   }) => {
     await pay()
-    const second = await settledAmount(deps, client, 100_000)
+    const second = await settledAmount(deps, client)
     await auditedNow(deps, second)
 
     const reusedReference = await pay({
@@ -134,7 +134,7 @@ describe('a payout needs an approval of', () => {
     expect(await pay()).toMatchObject({ status: 422 })
     await approvePayout(deps, settlement, { new_bank })
     expect(await pay()).toMatchObject({ status: 200 })
-    const next = await settledAmount(deps, client, 100_000)
+    const next = await settledAmount(deps, client)
     expect(await payoutFigures(deps, next)).toStrictEqual({})
     expect(await listedWarning(deps, next)).toBeNull()
     const { settlementId } = settlement

@@ -136,7 +136,7 @@ const REFUSED = [{ reason: expect.stringContaining('do not balance') }]
 
 test('a settlement that was extended over a later, paid one is not paid out', async () => {
   const { deps, client, settlement } = await aSettledClient()
-  const paid = await settledAmount(deps, client, 100_000)
+  const paid = await settledAmount(deps, client)
   await payOut(deps, paid)
   await moveWindow(deps, settlement, { sweptUntil: paid.sweptUntil })
 
@@ -148,7 +148,7 @@ test.each([
   ['after it', 'sweptUntil'],
 ] as const)('a re-credit that was moved over the paid one %s is not paid out', async (_, end) => {
   const { deps, client, settlement: first } = await aSettledClient()
-  const second = await settledAmount(deps, client, 100_000)
+  const second = await settledAmount(deps, client)
   const [paid, failed] = end === 'sweptFrom' ? [first, second] : [second, first]
   await payOut(deps, paid)
   await auditedNow(deps, failed)

@@ -29,6 +29,7 @@ import {
   fail,
   payOut,
   recredit,
+  settledAmount,
   settlementsOf,
   sweepADayLater,
   sweptADayLater,
@@ -235,8 +236,7 @@ it('a settlement keeps what a payment has lost that another call reads', async (
   client,
 }) => {
   const payment = await aSucceededPayment(deps, client)
-  await aSucceededPayment(deps, client)
-  const settlement = await sweptADayLater(deps, client)
+  const settlement = await settledAmount(deps, client)
   for (const key of keysOf(payment)) await erase(deps, key)
   const day = `payments ${payment.createdAt.slice(0, 10)}`
 

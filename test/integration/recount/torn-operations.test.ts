@@ -5,6 +5,7 @@
  * as not repairable or what the recount named, and a second recount has nothing to write. `npm
  * test` has a sample of them, the nightly run all.
  */
+
 import { describe, expect, it } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
@@ -49,8 +50,8 @@ import {
   fail,
   payOut,
   recredit,
+  settledAmount,
   settlementsOf,
-  sweptADayLater,
   trigger,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
@@ -88,8 +89,7 @@ function contradiction(deps: MemoryDeps) {
 }
 
 async function aSettlement(deps: MemoryDeps, client: Client) {
-  await aSucceededPayment(deps, client)
-  const settlement = await sweptADayLater(deps, client)
+  const settlement = await settledAmount(deps, client)
   await auditedNow(deps, settlement)
   return settlement
 }

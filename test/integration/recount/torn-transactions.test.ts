@@ -155,7 +155,7 @@ describe.each([100_000, 70_000])(
   async (other) => {
     const { deps, client } = await aLoneClient()
     const settlements = [
-      await settledAmount(deps, client, 100_000),
+      await settledAmount(deps, client),
       await settledAmount(deps, client, other),
     ]
     const transactions = []

@@ -25,7 +25,7 @@ import {
   sweptADayLater,
   sweptNow,
 } from '../../support/settlement-builders.ts'
-import { alter, alterSettlement, putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, alterSettlement, putRaw } from '../../support/tampering.ts'
 import { type MemoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { moveWindow } from '../payout/moved-window.ts'
@@ -80,7 +80,7 @@ describe('a re-credit', () => {
     ['extended', 'sweptUntil'],
   ] as const)('is refused for a settlement whose window was %s over a paid one', async (_, end) => {
     const { deps, client, settlement: first } = await aSettledClient()
-    const second = await settledAmount(deps, client, 100_000)
+    const second = await settledAmount(deps, client)
     const [paid, failed] = end === 'sweptFrom' ? [first, second] : [second, first]
     await payOut(deps, paid)
     await fail(deps, failed)
@@ -250,8 +250,7 @@ it('every list and alert shows the others, and the timeline of its payment and e
   expect(alert?.message).toContain(ofOther.settlementId)
   expect(alert?.message).toContain('the first 1 cannot be read')
 
-  const other = await rawItem(deps, settlementKey(id))
-  await putRaw(deps, { ...other, swept_from: 1 })
+  await alter(deps, settlementKey(id), { swept_from: 1 })
   const entries = await call(deps, API.listBalanceEntries, { caller: { authorization } })
   expect(entries.body).toMatchObject({ data: [{ settlement_id: id }, { settlement_id }] })
 })
@@ -263,7 +262,7 @@ it('a settlement with an altered id or a forged key stops no list, alert or payo
 }) => {
   const { settlementId } = settlement
   await alterSettlement(deps, { settlementId }, { id: 'x' })
-  await putRaw(deps, { ...(await rawItem(deps, settlementKey(settlementId))), pk: 'SETTLEMENT#x' })
+  await alter(deps, settlementKey(settlementId), { pk: 'SETTLEMENT#x' })
 
   const { settlements } = await recordedSettlements(deps, client.clientId)
   expect(settlements).toMatchObject([{ settlementId }])

@@ -26,6 +26,7 @@ import {
   fail,
   payOut,
   recredit,
+  settledAmount,
   settlementsOf,
   sweptADayLater,
   sweptNow,
@@ -96,8 +97,7 @@ describe('a re-credit', () => {
     deps,
     client,
   }) => {
-    await aSucceededPayment(deps, client)
-    const failed = await fail(deps, await sweptADayLater(deps, client))
+    const failed = await fail(deps, await settledAmount(deps, client))
     let closed_until = deps.now()
     const lost = interceptTable(deps, {
       before: async ({ name }) => {
@@ -182,8 +182,7 @@ it('a payout that two operators return at once, each with an approval, comes bac
   deps,
   client,
 }) => {
-  await aSucceededPayment(deps, client)
-  const { settlementId, netMinor } = await payOut(deps, await sweptADayLater(deps, client))
+  const { settlementId, netMinor } = await payOut(deps, await settledAmount(deps, client))
   const giveBack = (to: TestDeps, bankReference: string) =>
     withApproval(deps, () => returnPayout(to, { settlementId, ...BY_OPERATOR, bankReference }))
   const other = async () => {

@@ -254,7 +254,7 @@ describe('settle-client, the worker of the queue', () => {
 
 it('one alert a day lists the settlements that wait three days for their payout', async () => {
   const { deps, client } = await aLoneClient()
-  const first = await settledAmount(deps, client, 100_000)
+  const first = await settledAmount(deps, client)
   const second = await settledAmount(deps, client, 200_000)
   const alertsAt = async (at: Timestamp) => {
     deps.clock.set(at)

@@ -15,14 +15,13 @@ import { announcementOfSettlement } from '../../../shared/settlement/announce-se
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { toSettlementDto } from '../../../shared/settlement/settlement-dto.ts'
 import { auditHeadKey, eventKey, settlementKey, windowKey } from '../../../shared/table/keys.ts'
-import { aSucceededPayment } from '../../support/paid-builders.ts'
 import {
   aSettledClient,
   auditedNow,
   BY_OPERATOR,
   fail,
   payOut,
-  sweptADayLater,
+  settledAmount,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
 import { erase, keyOfRow } from '../../support/tampering.ts'
@@ -39,8 +38,7 @@ async function aTold() {
   const { clientId } = client
   const endpoint = await storedEndpoint(deps, { clientId, eventTypes: [...NAMES] })
   await storedEndpoint(deps, { clientId, eventTypes: ['*'] })
-  await aSucceededPayment(deps, client)
-  return { deps, client, endpoint, settlement: await sweptADayLater(deps, client) }
+  return { deps, client, endpoint, settlement: await settledAmount(deps, client) }
 }
 
 const it = testWith(aTold, 'deps', 'client', 'endpoint', 'settlement')
