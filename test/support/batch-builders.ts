@@ -8,7 +8,7 @@ import { auditHeadKey } from '../../shared/table/keys.ts'
 import { adjustBalance } from './money-rows.ts'
 import { invokeWhole, OPERATOR } from './operator-actions.ts'
 import { auditedNow, sweptNow, withoutFloor } from './settlement-builders.ts'
-import { interceptTable, memoryDeps, type TestDeps, writtenKeys } from './test-deps.ts'
+import { beforeFirst, memoryDeps, type TestDeps, writtenKeys } from './test-deps.ts'
 import { APPROVER } from './with-approval.ts'
 
 const Answer = v.object({
@@ -83,12 +83,5 @@ export async function dyingFileOf(deps: TestDeps) {
 /** Runs `other` before the first transaction that changes the batch after it was opened. */
 export function beforeBatchChanges(deps: TestDeps, other: () => Promise<unknown>) {
   const { pk } = auditHeadKey(batchSubject(1))
-  let done = false
-  return interceptTable(deps, {
-    before: async (call) => {
-      if (done || !writtenKeys([call]).some((key) => key.pk === pk)) return
-      done = true
-      await other()
-    },
-  })
+  return beforeFirst(deps, (call) => writtenKeys([call]).some((key) => key.pk === pk), other)
 }

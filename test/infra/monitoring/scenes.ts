@@ -15,7 +15,7 @@ import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
 import { notifyOf } from '../../support/synced-payment.ts'
-import type { MemoryDeps } from '../../support/test-deps.ts'
+import { type MemoryDeps, withoutTopic } from '../../support/test-deps.ts'
 import {
   drainQueue,
   FAILED,
@@ -158,10 +158,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   },
 
   'alerts-late': async (deps) => {
-    await payWrongAmount({
-      ...deps,
-      alerts: { publish: () => Promise.reject(new Error('no topic')) },
-    })
+    await payWrongAmount(withoutTopic(deps))
     deps.clock.advance(30 * 60)
     await runDueWork(deps)
   },

@@ -29,6 +29,7 @@ import {
   recordTable,
   type TableCall,
   type TestDeps,
+  withoutTopic,
   writtenKeys,
 } from '../../support/test-deps.ts'
 
@@ -87,10 +88,9 @@ it('an unreadable settlement, or a line that breaks a rule, refuses its own line
 it('an alert that cannot be sent refuses its line alone, and is sent by the next try', async () => {
   const { deps, first, lines, others } = await anAnsweredFile()
   await fail(deps, first)
-  const publish = () => Promise.reject(new Error('the topic does not answer'))
   const answer = (to: TestDeps) => invokeWhole('payout-answer', to, { operator: OPERATOR, lines })
 
-  const silent = await answer({ ...deps, alerts: { publish } })
+  const silent = await answer(withoutTopic(deps))
   expect(failedLines(deps)).toStrictEqual([
     { level: 'error', code: 'payout.line_failed', fields: { settlement_id: first.settlementId } },
   ])

@@ -27,7 +27,7 @@ import { creditedPayment } from '../../support/synced-payment.ts'
 import { erase, putRaw, rawItem } from '../../support/tampering.ts'
 import {
   beforeCommit,
-  interceptTable,
+  beforeFirst,
   type MemoryDeps,
   type TableCall,
   type TestDeps,
@@ -244,16 +244,6 @@ function addInSettlement(deps: MemoryDeps, { clientId }: Client) {
   return deps.table.write(update(windowKey(clientId), { add: { inSettlementMinor: 7 } }))
 }
 
-function beforeCall(deps: MemoryDeps, isIt: (call: TableCall) => boolean, other: () => unknown) {
-  let isDone = false
-  const before = async (call: TableCall) => {
-    if (isDone || !isIt(call)) return
-    isDone = true
-    await other()
-  }
-  return interceptTable(deps, { before })
-}
-
 it.for<[string, tear: Act, concurrentAct: Act]>([
   ['another recount', addSeven, recount],
   ['a settlement', addInSettlement, sweep],
@@ -267,7 +257,7 @@ it.for<[string, tear: Act, concurrentAct: Act]>([
     // What finance has accepted is read after all else.
     const isLast = (call: TableCall) =>
       'query' in call && String(call.query.partition[0]).includes('accepted:')
-    const overtaken = beforeCall(deps, isLast, () => concurrentAct(deps, client, payment))
+    const overtaken = beforeFirst(deps, isLast, () => concurrentAct(deps, client, payment))
 
     const writing = recountLedger(overtaken, { clientId, plan, operator: 'ana' })
 
@@ -288,7 +278,7 @@ it('a recount counts a row that the house books while its total is set', async (
   deps.clock.advance(120)
   const { plan } = await recountLedger(deps, { operator: 'ana' })
   const isTotal = (call: TableCall) => call.name === 'get' && call.keys[0]?.sk === total.sk
-  const overtaken = beforeCall(deps, isTotal, () => book('txn-2'))
+  const overtaken = beforeFirst(deps, isTotal, () => book('txn-2'))
 
   await recountLedger(overtaken, { plan, operator: 'ana' })
 

@@ -15,6 +15,7 @@ import {
 } from '../../support/operator-actions.ts'
 import { alter } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
+import { withoutTopic } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import {
   ABANDONED,
@@ -31,7 +32,7 @@ import {
   storedEndpoint,
   storedEvent,
 } from '../../support/webhook-builders.ts'
-import { withoutQueue, withoutTopic } from './webhook-test.ts'
+import { withoutQueue } from './webhook-test.ts'
 
 const DAY_SECONDS = 86_400
 

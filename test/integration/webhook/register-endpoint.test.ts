@@ -15,7 +15,7 @@ import {
 } from '../../support/operator-actions.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { notifyOf } from '../../support/synced-payment.ts'
-import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, type TestDeps, withoutTopic } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { drainQueue } from '../../support/webhook-builders.ts'
 import { FAILED, remove, update } from './endpoint-operations.ts'
@@ -120,11 +120,7 @@ describe('register-endpoint (spec 2.4)', () => {
   })
 
   it('writes nothing when its alert cannot be sent', async ({ deps, clientId }) => {
-    const publish = async () => Promise.reject(new Error('no topic'))
-
-    expect(await register({ ...deps, alerts: { publish } }, clientId)).toMatchObject({
-      status: 500,
-    })
+    expect(await register(withoutTopic(deps), clientId)).toMatchObject({ status: 500 })
     expect(await liveEndpoints(deps, clientId)).toStrictEqual([])
   })
 
