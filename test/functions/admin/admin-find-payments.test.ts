@@ -8,8 +8,8 @@ import { invokeAdmin } from '../../support/operator-actions.ts'
 import {
   aPendingPayment,
   aStoredClient,
+  changeCreated,
   create,
-  TIMED_OUT,
 } from '../../support/payment-builders.ts'
 import { notifyOf } from '../../support/synced-payment.ts'
 import { changeRow } from '../../support/tampering.ts'
@@ -21,13 +21,7 @@ function depsAt() {
   const destination = `88${Number(`0x${crypto.randomUUID().slice(0, 8)}`)}`
   const deps = testDeps()
   let isLost = false
-  deps.provider.script('createRequest', async (input, timeoutMs) => {
-    const answer = await deps.provider.healthy.createRequest(input, timeoutMs)
-    if (answer.kind !== 'created') return answer
-    const request = { ...answer.request, destination }
-    deps.provider.requests.set(request.paymentRequestId, { ...request, input })
-    return isLost ? TIMED_OUT : { kind: 'created', request }
-  })
+  changeCreated(deps, { destination }, () => isLost)
   return { deps, destination, loseAnswers: () => void (isLost = true) }
 }
 

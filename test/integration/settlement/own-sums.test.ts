@@ -21,14 +21,13 @@ import {
   fail,
   payOut,
   recredit,
-  settledAmount,
   sweptADayLater,
   sweptNow,
 } from '../../support/settlement-builders.ts'
 import { alter, alterSettlement, putRaw } from '../../support/tampering.ts'
 import { type MemoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
-import { moveWindow } from '../payout/moved-window.ts'
+import { besidePaid } from '../payout/moved-window.ts'
 import { recount } from '../recount/torn-world.ts'
 
 function giveAgain(deps: TestDeps, action: string, settlement: Settlement) {
@@ -79,12 +78,9 @@ describe('a re-credit', () => {
     ['moved', 'sweptFrom'],
     ['extended', 'sweptUntil'],
   ] as const)('is refused for a settlement whose window was %s over a paid one', async (_, end) => {
-    const { deps, client, settlement: first } = await aSettledClient()
-    const second = await settledAmount(deps, client)
-    const [paid, failed] = end === 'sweptFrom' ? [first, second] : [second, first]
-    await payOut(deps, paid)
+    const { deps, other: failed, moveOver } = await besidePaid(end)
     await fail(deps, failed)
-    await moveWindow(deps, failed, { [end]: paid[end] })
+    await moveOver()
 
     await expect(recredit(deps, failed)).rejects.toMatchObject({
       details: { fieldErrors: { differences: [expect.stringContaining('settlement.swept_from')] } },
