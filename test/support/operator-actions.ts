@@ -21,6 +21,24 @@ export function lambdaContext(functionName: string, remainingMs = 60_000) {
   } as Context
 }
 
+export type Worker<Answer = unknown> = {
+  readonly withDeps: (deps: Deps) => (event: never, context: never) => Promise<Answer>
+}
+
+/** A worker gets one batch of messages: `message-0`, `message-1` and so on. */
+export function handOver<Answer>(
+  worker: Worker<Answer>,
+  deps: Deps,
+  bodies: readonly unknown[],
+  functionName = 'worker',
+) {
+  const Records = bodies.map((body, at) => ({
+    messageId: `message-${at}`,
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  }))
+  return worker.withDeps(deps)({ Records } as never, { functionName } as never)
+}
+
 /** The handler of an action, by the name that an operator types. */
 export async function handlerOf(action: string) {
   const module: unknown = await import(`../../functions/admin/${action}.ts`)

@@ -241,7 +241,7 @@ export function beforeCommit(deps: TestDeps, other: () => unknown) {
 /** If `other` throws, the answer is lost. */
 export const afterFirst = atFirst('after')
 
-export function withoutTopic<Deps extends TestDeps>(deps: Deps) {
+export function withoutTopic<Own extends TestDeps>(deps: Own) {
   return { ...deps, alerts: { publish: () => Promise.reject(new Error('no topic')) } }
 }
 

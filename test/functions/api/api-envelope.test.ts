@@ -16,10 +16,10 @@ import {
   aPaymentBody,
   BODIES,
   CALLBACK,
+  CLIENT_ROUTES,
   call,
   UNKNOWN_PATH,
 } from '../../support/api-event.ts'
-import { CLIENT_ROUTES } from '../../support/client-routes.ts'
 import { PROJECT_ROOT, projectText } from '../../support/source-file.ts'
 import { interceptTable, recordTable, testDeps } from '../../support/test-deps.ts'
 

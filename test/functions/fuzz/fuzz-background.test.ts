@@ -3,6 +3,7 @@
  * payment to ask about, and the provider's answer decides. A queue gets back the records that
  * cannot be read, and no others. A scheduled function ignores its payload.
  */
+
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -15,9 +16,7 @@ import { handler as sweepSettlements } from '../../../functions/schedule/sweep-s
 import { handler as syncProviderTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
 import { referenceOf } from '../../../shared/ids.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-
 import { CALLBACK, CALLBACK_TOKEN, call, knowCallbackToken } from '../../support/api-event.ts'
-import { handOver } from '../../support/hand-over.ts'
 import {
   fillIn,
   hostileJson,
@@ -26,6 +25,7 @@ import {
   objectOf,
   weighted,
 } from '../../support/hostile-values.ts'
+import { handOver } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient, ledgerView } from '../../support/payment-builders.ts'
 import { runs } from '../../support/runs.ts'
 import { interceptTable, memoryDeps, recordTable, testDeps } from '../../support/test-deps.ts'

@@ -7,7 +7,7 @@ import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
 import type { Provider } from '../../../shared/provider/provider.ts'
 import { jsonLog } from '../../../shared/runtime/json-log.ts'
 import { type Emitted, emittedBy } from '../../support/emitted-by.ts'
-import { type Handler, handOver as handOverTo } from '../../support/hand-over.ts'
+import { handOver as handOverTo, type Worker } from '../../support/operator-actions.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 
 export const WATCHED_STAGE = 'prod'
@@ -23,7 +23,7 @@ export async function emittedIn(scene: Scene): Promise<readonly Emitted[]> {
 }
 
 /** Its log lines have the name of the function on AWS. */
-export function handOver(handler: Handler, deps: Deps, bodies: readonly unknown[], worker: string) {
+export function handOver(handler: Worker, deps: Deps, bodies: readonly unknown[], worker: string) {
   return handOverTo(handler, deps, bodies, `gateway-${WATCHED_STAGE}-${worker}`)
 }
 
@@ -43,7 +43,7 @@ export async function runDueWork(deps: MemoryDeps) {
   }
 }
 
-export function run(handler: Handler, deps: Deps) {
+export function run(handler: Worker, deps: Deps) {
   return handler.withDeps(deps)({} as never, {} as never)
 }
 

@@ -6,7 +6,7 @@ import { PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-
 import { checkRoutes } from '../../../infra/operate/doctor/check-functions.ts'
 import { checkCallback, checkProviderKey } from '../../../infra/operate/doctor/check-provider.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
-import { CLIENT_ROUTES } from '../../support/client-routes.ts'
+import { CLIENT_ROUTES } from '../../support/api-event.ts'
 import { aSimulator } from '../../support/provider-simulator-harness.ts'
 import { adapter } from '../../support/scripted-provider.ts'
 import {

@@ -6,7 +6,7 @@ import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { createPrng } from '../../simulation/world/prng.ts'
-import { handOver } from '../../support/hand-over.ts'
+import { handOver } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 

@@ -5,7 +5,7 @@ import type { Payment } from '../../../shared/payment/payment.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
-import { handOver } from '../../support/hand-over.ts'
+import { handOver } from '../../support/operator-actions.ts'
 import {
   aSucceededPayment,
   aTransaction,

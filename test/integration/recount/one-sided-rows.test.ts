@@ -24,13 +24,7 @@ import {
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aClientId, succeededKey } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import {
-  aLoneClient,
-  BANK,
-  payOut,
-  settledAmount,
-  sweptADayLater,
-} from '../../support/settlement-builders.ts'
+import { aLoneClient, BANK, payOut, sweptADayLater } from '../../support/settlement-builders.ts'
 import {
   creditedPayment,
   notifyOf,
@@ -45,7 +39,8 @@ import { FLOWS, receiveEverything, syncRows } from './torn-flows.ts'
 import { differencesOf, expectNamed, recount, removeEvent, tearFlow } from './torn-world.ts'
 
 it('a recount counts a payout that the window has lost, at its time', async ({ deps, client }) => {
-  const settlement = await settledAmount(deps, client)
+  await aSucceededPayment(deps, client)
+  const settlement = await sweptADayLater(deps, client)
   const lostWindow = await rawItem(deps, windowKey(client.clientId))
   const { settledAt } = await payOut(deps, settlement)
   const windowAfter = await readWindow(deps, client.clientId)

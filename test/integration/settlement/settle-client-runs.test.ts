@@ -3,6 +3,7 @@
  * together or in turn. Method: other runs act between a run's read and write; runs of one page with
  * one row must settle what one run settles.
  */
+
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
 import { describe, expect, vi } from 'vitest'
@@ -16,7 +17,7 @@ import { dropProgress, keptProgress } from '../../../shared/settlement/settlemen
 import { journalPk, windowKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { handOver } from '../../support/hand-over.ts'
+import { handOver } from '../../support/operator-actions.ts'
 import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {

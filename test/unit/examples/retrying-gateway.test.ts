@@ -3,7 +3,7 @@ import { gatewayClient } from '../../../docs/examples/gateway-client.ts'
 import type { CreatePayment } from '../../../docs/examples/gateway-schemas.ts'
 import { GatewayRefused, RETRIED_CODES } from '../../../docs/examples/retrying-gateway.ts'
 import { HTTP_STATUS } from '../../../shared/errors.ts'
-import { CLIENT_ROUTES } from '../../support/client-routes.ts'
+import { CLIENT_ROUTES } from '../../support/api-event.ts'
 import { json, startScriptedServer } from '../../support/scripted-server.ts'
 
 /* Goal: the client retries the calls that may be retried, until its deadline. */

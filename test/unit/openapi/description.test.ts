@@ -11,7 +11,7 @@ import {
 } from '../../../infra/local/openapi/api-document.ts'
 import { EXAMPLE_SECRET } from '../../../infra/local/openapi/record-examples.ts'
 import { signatureOf } from '../../../shared/webhook/send/webhook-headers.ts'
-import { CLIENT_ROUTES } from '../../support/client-routes.ts'
+import { CLIENT_ROUTES } from '../../support/api-event.ts'
 import { DESCRIPTION, undescribed } from '../../support/described-answers.ts'
 import { projectText } from '../../support/source-file.ts'
 
