@@ -65,7 +65,7 @@ export async function gatewayParts(
         deps,
         { key: SUSPENSE },
         {
-          within: [today - BOOKED_WITHIN_DAYS, today + 1],
+          within: [today - BOOKED_WITHIN_DAYS, Infinity],
           span: recent,
           readDays,
           lists: ['open', recent],

@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.ts'
 import { bookDay } from '../journal/day-totals.ts'
-import { finding, recordSuspense, type SuspenseDeps } from '../suspense/record-suspense.ts'
+import { recordFinding, type SuspenseDeps } from '../suspense/record-suspense.ts'
 import type { Unsound } from './statement-totals.ts'
 
 /**
@@ -11,10 +11,9 @@ export async function refuseStatement(
   deps: SuspenseDeps,
   { clientId, day }: Unsound,
 ): Promise<never> {
-  const now = deps.now()
-  const subject = `${clientId}#${bookDay(now)}`
+  const subject = `${clientId}#${bookDay(deps.now())}`
   const payment = { paymentId: undefined, clientId }
-  await recordSuspense(deps, finding({ subject, cause: 'statement_differs', payment, now }))
+  await recordFinding(deps, { subject, cause: 'statement_differs', payment })
   throw new GatewayError(
     'internal_error',
     `the statement up to ${day} does not add up, so it is not shown; the operators were told`,

@@ -63,6 +63,8 @@ declare module '../memory.ts' {
 
 const KeyUse = v.optional(v.object({ lastUsedOn: v.string() }))
 
+const RevocationSchema = v.object({ revokedAt: TimestampSchema })
+
 /** Of an unreadable row only these fields are shown. */
 type ShownKey = Partial<ApiKey> & Pick<ApiKey, 'keyId' | 'clientId'>
 
@@ -168,9 +170,11 @@ export async function revokeApiKey(
   const item = await deps.table.get(apiKeyKey(keyId))
   if (item?.['clientId'] !== clientId) throw notFound('api key')
   const before = ifValid(ApiKeySchema, item)
-  if (before?.revokedAt !== undefined) return before
   // Of an unreadable row the record of the key's issue has the rest.
-  const after: ShownKey = { ...before, keyId, clientId, revokedAt: deps.now() }
+  const shown: ShownKey = { ...before, keyId, clientId }
+  const revocation = ifValid(RevocationSchema, item)
+  if (revocation) return { ...shown, ...revocation }
+  const after = { ...shown, revokedAt: deps.now() }
   const dtos = { before: before && toApiKeyDto(before), after: toApiKeyDto(after) }
   const record = { subject: clientId, clientId, operator, action: 'revoke-api-key', ...dtos }
   const isValid = all(equals('clientId', clientId), absent('revokedAt'))
@@ -178,7 +182,7 @@ export async function revokeApiKey(
   const outcome = await recordChange(deps, record, { key })
   if (outcome.applied) return after
   // A key is never deleted and never changes its client, so another operator revoked it.
-  return requireRow(ApiKeySchema, outcome.item, 'api key', keyId, clientId)
+  return { ...shown, ...requireRow(RevocationSchema, outcome.item, 'api key', keyId, clientId) }
 }
 
 /** In a separate row. No request waits for this write, and it may be lost. */

@@ -13,7 +13,7 @@ import {
   type TransactionFilter,
   type Unanswered,
 } from '../provider/provider.ts'
-import { finding, recordSuspense, reportSuspense } from '../suspense/record-suspense.ts'
+import { finding, recordFinding, reportSuspense } from '../suspense/record-suspense.ts'
 import { FromItem, toItem } from '../table/attributes.ts'
 import { paymentKey } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
@@ -100,8 +100,7 @@ async function postOverduePayment(
     const payment = await findStoredPayment(deps, paymentId)
     if (payment?.status !== 'succeeded' || payment.openAt === undefined) return undefined
     if (isForeign(payment)) {
-      const about = { subject: payment.paymentId, cause: 'payment_foreign', payment } as const
-      await recordSuspense(deps, finding({ ...about, now: deps.now() }))
+      await recordFinding(deps, { subject: paymentId, cause: 'payment_foreign', payment })
       return undefined
     }
     const answer = await askForOwnRow(deps, payment)

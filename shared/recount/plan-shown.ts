@@ -44,9 +44,11 @@ export async function withShown(
   const held = newestShown(shown.filter(({ at }) => at >= payment.createdAt))
   const disputed = dispute && (await deps.table.get(suspenseKey(dispute.caseId)))
   const item = ifValid(SuspenseSchema, disputed)
+  // Its case comes back with what the payment shows.
+  const isNoted = notes.some(({ suspenseId }) => suspenseId === dispute?.caseId)
   return {
     ...payment,
     held: held.length > 0 ? held : undefined,
-    dispute: dispute && item && shownDispute(item),
+    dispute: dispute && (item ? shownDispute(item) : isNoted ? dispute : undefined),
   }
 }

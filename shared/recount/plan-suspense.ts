@@ -4,11 +4,14 @@ import { backIn, resolvedIn } from '../audit/judged/audit-suspense.ts'
 import { readTrail } from '../audit/judged/audit-trails.ts'
 import { rowDifferences } from '../audit/rows/row-differences.ts'
 import { mapInChunks } from '../chunks.ts'
+import { PaymentIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { type HouseEntry, putHouseEntry } from '../journal/house-store.ts'
 import { plus, ZERO } from '../money.ts'
 import type { AuditRecord } from '../operator/audit-record-store.ts'
+import { findPaymentsByKey } from '../payment/payment-store.ts'
 import { OPERATOR_RESOLUTIONS, resolutionEntry } from '../posting/resolve-suspense.ts'
+import { endOf, usualAnswerBy } from '../suspense/dispute.ts'
 import {
   heldAmountOf,
   isMoved,
@@ -67,7 +70,7 @@ async function planItem(
   const born = noted ?? (register === undefined ? item : undefined)
   if (born === undefined || born.clientId !== clientId) return []
   const entries = allEntries.filter(({ suspenseId }) => suspenseId === id)
-  const source: Suspense = { ...(item ?? bornItem(born)), ...v.parse(NotedSchema, born) }
+  const source = item ? { ...item, ...v.parse(NotedSchema, born) } : await bornItem(deps, born)
   // Without its entry a row of the provider counts as not booked: the sync books it again.
   const providerMinor = entries.find(({ type }) => type === 'suspense')?.providerMinor
   const booked: Suspense = { ...source, providerMinor, ...backIn(source, entries) }
@@ -113,9 +116,16 @@ async function planItem(
   return write.lines.length === 0 ? [] : [write]
 }
 
-function bornItem(noted: Noted): Suspense {
+/** The payment of its last dispute shows what the provider last said of it. */
+async function bornItem(deps: RecountDeps, noted: Noted): Promise<Suspense> {
   const explained = { status: 'resolved', resolution: 'explained' } as const
-  return { ...noted, ...(isMoved(noted) ? explained : { status: 'open' }) }
+  if (noted.cause !== 'dispute')
+    return { ...noted, ...(isMoved(noted) ? explained : { status: 'open' }) }
+  const paymentId = ifValid(PaymentIdSchema, noted.paymentId)
+  const [payment] = paymentId ? await findPaymentsByKey(deps, [paymentId]) : []
+  const said = payment?.dispute?.caseId === noted.suspenseId ? payment.dispute : undefined
+  const { state = 'action_required', answerBy = usualAnswerBy(noted.createdAt) } = said ?? {}
+  return { ...noted, state, answerBy, ...endOf({ state }) }
 }
 
 /** Whichever of record, entry and item shows the operator's resolution. */

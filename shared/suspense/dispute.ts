@@ -67,7 +67,7 @@ export function usualAnswerBy(raisedAt: Timestamp): Timestamp {
   return addMs(raisedAt, ANSWER_MS)
 }
 
-function endOf({ state }: DisputeNews) {
+export function endOf({ state }: Pick<Suspense, 'state'>) {
   const isEnded = state === 'won' || state === 'lost'
   return isEnded
     ? ({ status: 'resolved', resolution: state } as const)

@@ -99,11 +99,14 @@ function openItem({ cause, payment, now: createdAt }: Origin<string>) {
   } as const
 }
 
+type Finding = Origin<FindingCause> & { readonly subject: string }
+
+export function recordFinding(deps: SuspenseDeps, about: Omit<Finding, 'now'>): Promise<void> {
+  return recordSuspense(deps, finding({ ...about, now: deps.now() }))
+}
+
 /** An inconsistency without held money, recorded once for each subject and cause. */
-export function finding({
-  subject,
-  ...about
-}: Origin<FindingCause> & { readonly subject: string }): Suspense {
+export function finding({ subject, ...about }: Finding): Suspense {
   return { ...openItem(about), suspenseId: `${subject}#${about.cause}`, kind: 'finding' }
 }
 

@@ -12,7 +12,7 @@ import {
   type Unanswered,
 } from '../provider/provider.ts'
 import type { callBudget } from '../provider/quota-store.ts'
-import { finding, recordSuspense } from '../suspense/record-suspense.ts'
+import { recordFinding } from '../suspense/record-suspense.ts'
 import { later, msBetween, type Timestamp } from '../time.ts'
 import { readsOfPage } from '../webhook/delivery/announce.ts'
 import { nextTryAt, noteOpenTransaction, renewJob, type Slice } from './job-store.ts'
@@ -185,8 +185,7 @@ async function reconcilePage(
   const { tally } = run
   const deps = { ...run.deps, endpointsOf: readsOfPage(run.deps) }
   for (const subject of page.unreadableIds ?? []) {
-    const about = { subject, cause: 'transaction_unexplained', payment: undefined } as const
-    await recordSuspense(deps, finding({ ...about, now: deps.now() }))
+    await recordFinding(deps, { subject, cause: 'transaction_unexplained', payment: undefined })
   }
   const rows = await postSettledRows(deps, await rowsWithPayments(deps, page.transactions))
   const hours: OpenHours = new Map()

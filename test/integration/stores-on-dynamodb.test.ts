@@ -15,7 +15,6 @@ import { createTable } from '../../infra/local/emulators/create-table.ts'
 import { localAws } from '../../infra/local/emulators/local-aws.ts'
 import { loadHandlers } from '../../infra/local/functions/load-handlers.ts'
 import { CALLBACK_TOKEN } from '../../infra/local/provider-simulator/simulator-keys.ts'
-import { minor } from '../../shared/money.ts'
 import { bookUnmatchedRow } from '../../shared/posting/house-journal.ts'
 import { dynamoDbClient, dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
 import { callbackSecretName } from '../../shared/secrets.ts'
@@ -26,6 +25,7 @@ import { API, anApiClient, aPaymentBody, apiEvent, call } from '../support/api-e
 import { describeOnDynamoDb, dynamoDb } from '../support/dynamodb.ts'
 import { settledRow } from '../support/fake-provider.ts'
 import { fillIn } from '../support/hostile-values.ts'
+import { aHouseRow } from '../support/money-rows.ts'
 import { lambdaContext } from '../support/operator-actions.ts'
 import { operatorWorld, RIGHT_PAYLOADS } from '../support/operator-world.ts'
 import { aSucceededPayment } from '../support/paid-builders.ts'
@@ -152,12 +152,7 @@ async function runRareCases(deps: TestDeps) {
     settledRow({ providerPaymentId: 'py-1', reference: 'none' }, deps.now()),
     deps.now(),
   )
-  await bookUnmatchedRow(deps, {
-    transactionId: 'txn_1',
-    rowAt: deps.now(),
-    providerMinor: minor(-100),
-    amountMinor: minor(100),
-  })
+  await bookUnmatchedRow(deps, aHouseRow(deps, 'txn_1', -100))
 }
 
 describe('the stores on DynamoDB Local', () => {

@@ -38,6 +38,12 @@ export function bookRefund(
   return movePayment(deps, payment, aRefund(deps, amount, transactionId))
 }
 
+/** A row that the house books. */
+export function aHouseRow(deps: TestDeps, transactionId: string, amount: number) {
+  const amountMinor = minor(Math.abs(amount))
+  return { transactionId, rowAt: deps.now(), amountMinor, providerMinor: minor(amount) }
+}
+
 /** The row also takes the provider's dispute fee. */
 export function aChargeback(deps: TestDeps, amountMinor: number, feeMinor = DISPUTE_FEE): MoneyRow {
   return {

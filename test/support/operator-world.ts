@@ -1,6 +1,5 @@
 import { RETENTION } from '../../shared/event/event.ts'
 import { deliveryIdFor, eventIdFor, subjectOfPayment } from '../../shared/ids.ts'
-import { minor } from '../../shared/money.ts'
 import type { Approvable } from '../../shared/operator/approval-store.ts'
 import { approve } from '../../shared/operator/approve.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
@@ -14,7 +13,7 @@ import { recordDifferences } from '../../shared/verdict/verdict-store.ts'
 import type { Delivery } from '../../shared/webhook/delivery/delivery.ts'
 import { deliveryRow } from '../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../shared/webhook/endpoint/endpoint.ts'
-import { someHeldMoney } from './money-rows.ts'
+import { aHouseRow, someHeldMoney } from './money-rows.ts'
 import { aSucceededPayment } from './paid-builders.ts'
 import { aPendingPayment, aStoredClient, issueKey } from './payment-builders.ts'
 import {
@@ -54,11 +53,7 @@ export async function operatorWorld(deps: TestDeps) {
   const suspense = `py-held-${deps.newId()}`
   const held = someHeldMoney(deps, suspense, 5_000)
   await recordSuspense(deps, held)
-  await bookSuspense(deps, held, {
-    transactionId: 'txn-held',
-    rowAt: deps.now(),
-    providerMinor: minor(5_000),
-  })
+  await bookSuspense(deps, held, aHouseRow(deps, 'txn-held', 5_000))
   await auditedNow(deps, settlement)
   await recordDifferences(
     deps,

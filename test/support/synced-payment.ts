@@ -1,3 +1,4 @@
+import { expect } from 'vitest'
 import type { Client } from '../../shared/client/client.ts'
 import { applyProviderNews } from '../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../shared/payment/news/close-payment.ts'
@@ -59,6 +60,14 @@ export async function paymentOf(deps: TestDeps, { payment }: Pick<PaidUpstream, 
   if (stored === undefined || stored.status === 'creating')
     throw new Error('the payment is not visible')
   return stored
+}
+
+export async function expectPayment(
+  deps: TestDeps,
+  paid: Pick<PaidUpstream, 'payment'>,
+  fields: object,
+) {
+  expect(await paymentOf(deps, paid)).toMatchObject(fields)
 }
 
 export async function pendingOf(deps: TestDeps, client: Pick<Client, 'clientId'>) {

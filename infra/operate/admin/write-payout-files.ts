@@ -33,32 +33,32 @@ export async function writePayoutFiles(
   io: Output & { readonly env: NodeJS.ProcessEnv },
 ) {
   if (!existsSync(folder)) throw new UsageError(`there is no folder ${folder}`)
+  const { stage } = call
   const leftOut: LeftOut[] = []
   const ask = (payload: Payload) => invokeAction(spec, { ...call, payload }, io.env)
+  let isWhole = false
   try {
     for await (const answer of runsOf(spec.name, call.payload, ask)) {
       const reply = v.safeParse(RunReply, answer)
       if (!reply.success) {
-        io.err(renderRefusal(spec.name, call.stage, v.parse(ReplySchema, answer)))
+        io.err(renderRefusal(spec.name, stage, v.parse(ReplySchema, answer)))
         return false
       }
-      const { batch, file } = reply.output.body
-      leftOut.push(...reply.output.body.left_out)
+      const { batch, file, left_out: added } = reply.output.body
+      leftOut.push(...added)
       if (batch) io.out(textOf(batch))
-      if (batch && file) {
-        const again = `${commandOf(spec.name, call.stage)} --batch ${batch.number}`
-        await writeFile(folder, file, again, io)
-      }
+      const again = `${commandOf(spec.name, stage)} --batch ${batch?.number}`
+      if (file) await writeFile(folder, file, again, io)
     }
-    return true
   } finally {
     // Also of runs before one that failed.
     for (const { settlement_id: id, reason, command } of leftOut) {
       const text = `Left out: ${id}: ${reason}${command ? `. ${command}` : ''}`
-      io.err(printableLine(withCommands(text, call.stage)))
+      io.err(printableLine(withCommands(text, stage)))
     }
-    writeApprovals({ folder, stage: call.stage }, leftOut, io)
+    isWhole = writeApprovals(join(folder, APPROVALS), stage, leftOut, io)
   }
+  return isWhole
 }
 
 function textOf({
@@ -78,8 +78,8 @@ async function writeFile(folder: string, file: PayoutFile, again: string, io: Ou
   try {
     writeFileSync(path, bytes, { flag: 'wx' })
   } catch (cause) {
-    const hint = `${again} --out FOLDER writes it again`
-    throw new UsageError(`${path} cannot be written, or exists; ${hint}`, { cause })
+    const text = `${path} cannot be written, or exists; ${again} --out FOLDER writes it again`
+    throw new UsageError(text, { cause })
   }
   io.out(`Written: ${path}`)
   if ('text' in file)
@@ -91,21 +91,23 @@ async function xlsxOf(file: Spreadsheet) {
   return writeXlsxFile(cellsOf(file), { sheet: 'Payouts' }).toBuffer()
 }
 
-function writeApprovals(
-  { folder, stage }: { readonly folder: string; readonly stage: string },
-  leftOut: readonly LeftOut[],
-  io: Output,
-) {
+/** False if it cannot be written: an error would hide why the runs have ended. */
+function writeApprovals(path: string, stage: string, leftOut: readonly LeftOut[], io: Output) {
   const rows = leftOut.flatMap(({ settlement_id, confirm }) =>
     confirm
       ? [{ action: 'mark-settlement-paid', payload: JSON.stringify({ settlement_id, ...confirm }) }]
       : [],
   )
-  if (rows.length === 0) return
-  const path = join(folder, APPROVALS)
-  writeFileSync(path, csv(['action', 'payload'], rows))
+  if (rows.length === 0) return true
+  try {
+    writeFileSync(path, csv(['action', 'payload'], rows))
+  } catch {
+    io.err(`${path} cannot be written. Run payout-file again`)
+    return false
+  }
   io.err(
     `${rows.length} settlements need an approval: a person with the duty approve checks ${path}, ` +
       `and runs ${commandOf('approve', stage)} --file ${path}. Then run payout-file again.`,
   )
+  return true
 }

@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import type { CreateAnswer } from '../../provider/provider.ts'
 import { notePause } from '../../provider/quota-store.ts'
-import { finding, recordSuspense } from '../../suspense/record-suspense.ts'
+import { recordFinding } from '../../suspense/record-suspense.ts'
 import { PHONE_FORM } from '../channel/channel-facts.ts'
 import { channelOf, isListedChannel } from '../channel/channels.ts'
 import type { CreatingPayment, PaymentRequest } from '../payment.ts'
@@ -49,10 +49,6 @@ export async function reportRefusal(
   if (answer.kind === 'not_executed' && deps.provider.pauseMs('createRequest') > 0)
     await notePause(deps, ['createRequest'])
   if (answer.kind !== 'refused' || !answer.isNotActivated || !isListedChannel(request)) return
-  const now = deps.now()
-  const subject = `${request.channelCode ?? request.method}#${now.slice(0, 10)}`
-  await recordSuspense(
-    deps,
-    finding({ subject, cause: 'channel_not_activated', payment: undefined, now }),
-  )
+  const subject = `${request.channelCode ?? request.method}#${deps.now().slice(0, 10)}`
+  await recordFinding(deps, { subject, cause: 'channel_not_activated', payment: undefined })
 }

@@ -1,6 +1,6 @@
 import { assertNever } from '../../errors.ts'
 import { paymentIdOf } from '../../ids.ts'
-import { finding, heldMoney, recordSuspense } from '../../suspense/record-suspense.ts'
+import { heldMoney, recordFinding } from '../../suspense/record-suspense.ts'
 import type { Steps } from '../../table/table.ts'
 import { MINUTE_MS, msBetween, type Timestamp } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
@@ -115,8 +115,7 @@ async function applyDecision(
       return { kind: 'not_found', isEnded: true }
     case 'note': {
       const { payment } = decision
-      const about = { subject: payment.paymentId, cause: 'state_unknown', payment } as const
-      await recordSuspense(deps, finding({ ...about, now: deps.now() }))
+      await recordFinding(deps, { subject: payment.paymentId, cause: 'state_unknown', payment })
       return { kind: 'applied', payment: stored }
     }
     case 'succeed': {

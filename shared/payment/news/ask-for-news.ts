@@ -22,7 +22,7 @@ export type ProviderNews = Pick<
   readonly requestStatus: ProviderRequestStatus | undefined
   /** The capture that is named may be shown a moment later: until then its request ends nothing. */
   readonly isAwaited?: boolean
-  /** The provider does not find the payment that its own request names. */
+  /** The provider does not find the capture that is named, or that its own request names. */
   readonly isMissing?: boolean
 }
 
@@ -59,12 +59,12 @@ export async function askForNews(
   if (answer.kind !== 'found') return answer
   const { status, latestPaymentId, ...request } = answer.value
   let latest = asked
-  let isMissing = latestPaymentId !== undefined && asked === undefined
+  let isMissing = subject.providerPaymentId !== undefined && asked === undefined
   if (latestPaymentId !== undefined && latestPaymentId !== subject.providerPaymentId) {
     const latestAnswer = await deps.provider.getPayment(latestPaymentId)
     // A closing status may hide a capture. Without an answer about the capture nothing is closed.
     if (latestAnswer.kind === 'unanswered') return latestAnswer
-    isMissing = latestAnswer.kind === 'not_found'
+    isMissing ||= latestAnswer.kind === 'not_found'
     if (latestAnswer.kind === 'found') latest = latestAnswer.value
   }
   // A state that no document names may stand for money, so nothing is decided without its capture.

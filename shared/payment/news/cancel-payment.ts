@@ -1,7 +1,7 @@
 import { assertInvariant, assertNever, invalid } from '../../errors.ts'
 import type { ClientId } from '../../ids.ts'
 import { providerFailure } from '../../provider/provider.ts'
-import { finding, recordSuspense } from '../../suspense/record-suspense.ts'
+import { recordFinding } from '../../suspense/record-suspense.ts'
 import { addMs } from '../../time.ts'
 import { CANCEL_CHECK_MS, isLongPastItsTime, isPastItsTime } from '../channel/channel-timing.ts'
 import type { NewsSource, Payment } from '../payment.ts'
@@ -41,11 +41,8 @@ export async function cancelPayment(
       const cancelled = await closePayment(deps, payment, { status: 'cancelled', source: 'cancel' })
       return cancelled ?? answerOvertakenCancel(deps, payment)
     }
-    case 'final': {
-      const newsOutcome = await applyNewsOfVisiblePayment(deps, payment, 'cancel')
-      if (newsOutcome.kind === 'not_found') await noteNotFoundUpstream(deps, payment)
-      return answerAfterNews(deps, payment, newsOutcome)
-    }
+    case 'final':
+      return answerAfterNews(deps, payment, await applyOwnNews(deps, payment, 'cancel'))
     case 'not_found':
       await noteNotFoundUpstream(deps, payment)
       throw unansweredError({ reason: 'server_error' })
@@ -107,13 +104,11 @@ export async function expirePayment(
 ): Promise<ApplyOutcome> {
   if (payment.expiryStartedAt !== undefined) return cancelAndClose(deps, payment, source)
   if (payment.cancelRequestedAt !== undefined) {
-    const newsOutcome = await applyNewsOfVisiblePayment(deps, payment, source)
+    const newsOutcome = await applyOwnNews(deps, payment, source)
     const isOpen =
       newsOutcome.kind === 'not_found'
         ? newsOutcome.isEnded !== true
         : newsOutcome.kind === 'applied' && newsOutcome.payment?.status === 'pending'
-    if (newsOutcome.kind === 'not_shown') await noteHanging(deps, payment)
-    if (newsOutcome.kind === 'not_found') await noteNotFoundUpstream(deps, payment)
     if (!isOpen) return newsOutcome
   }
   const outcome = await recordExpiryStart(deps, payment, deps.now())
@@ -133,15 +128,13 @@ async function cancelAndClose(
 ): Promise<ApplyOutcome> {
   const answer = await deps.provider.cancelRequest(payment.paymentRequestId)
   if (answer.kind === 'final') {
-    const outcome = await applyNewsOfVisiblePayment(deps, payment, source)
+    const outcome = await applyOwnNews(deps, payment, source)
     const isPending = outcome.kind === 'applied' && outcome.payment?.status === 'pending'
-    const isMissing = outcome.kind === 'not_found'
-    if (isMissing) await noteNotFoundUpstream(deps, payment)
     // Money that was given back before a restore ends no payment.
     const hasWaited = payment.expiryStartedAt && isLongPastItsTime(payment, deps.now())
-    const isOver = isMissing ? hasWaited : isPending && outcome.held
+    const isOver = outcome.kind === 'not_found' ? hasWaited : isPending && outcome.held
     if (!isOver) {
-      if (isPending || outcome.kind === 'not_shown') await noteHanging(deps, payment)
+      if (isPending) await noteHanging(deps, payment)
       return outcome
     }
   }
@@ -153,19 +146,23 @@ async function cancelAndClose(
   }
 }
 
+/** Operators hear of a request that is missing, or hides its end or its money for an hour. */
+async function applyOwnNews(deps: NewsDeps, payment: Payment, source: NewsSource) {
+  const outcome = await applyNewsOfVisiblePayment(deps, payment, source)
+  if (outcome.kind === 'not_found') await noteNotFoundUpstream(deps, payment)
+  if (outcome.kind === 'not_shown') await noteHanging(deps, payment)
+  return outcome
+}
+
 /** A request's end or capture may be shown minutes after the refusal. */
 async function noteHanging(deps: NewsDeps, payment: Payment) {
-  const [subject, now] = [payment.paymentId, deps.now()]
-  if (!isLongPastItsTime(payment, now)) return
-  await recordSuspense(deps, finding({ subject, cause: 'state_unknown', payment, now }))
+  if (!isLongPastItsTime(payment, deps.now())) return
+  await recordFinding(deps, { subject: payment.paymentId, cause: 'state_unknown', payment })
 }
 
 /** A wrong or rotated key looks the same as a missing request, so an operator must check. */
 export function noteNotFoundUpstream(deps: NewsDeps, payment: Payment): Promise<void> {
-  return recordSuspense(
-    deps,
-    finding({ subject: payment.paymentId, cause: 'not_found_upstream', payment, now: deps.now() }),
-  )
+  return recordFinding(deps, { subject: payment.paymentId, cause: 'not_found_upstream', payment })
 }
 
 function answerOvertakenCancel(deps: NewsDeps, payment: Payment): Promise<Payment> {

@@ -151,9 +151,10 @@ async function checkPendingPayment(
     const isWaiting = resultOf(captureOutcomes) !== 'checked' && maySoonBeShown(payment, deps.now())
     const ownOutcome = isWaiting ? undefined : await askAboutOwnRequest(deps, payment)
     const result = resultOf(ownOutcome ? [...captureOutcomes, ownOutcome] : captureOutcomes)
-    const isMissing = ownOutcome?.kind === 'not_found' && maySoonBeShown(payment, deps.now())
+    const isMissing = ownOutcome?.kind === 'not_found' && ownOutcome.isEnded
+    const isAwaited = isMissing && maySoonBeShown(payment, deps.now())
     // Without a full answer the check is repeated.
-    const followUp = result === 'checked' && !isMissing ? 'next_check' : 'retry'
+    const followUp = result === 'checked' && !isAwaited ? 'next_check' : 'retry'
     const endedPayment =
       ownOutcome?.kind === 'applied' && ownOutcome.payment?.status !== 'pending'
         ? ownOutcome.payment

@@ -7,7 +7,7 @@ import {
   nextAlertAt,
   shownDispute,
 } from '../../suspense/dispute.ts'
-import { finding, recordSuspense, reportSuspense } from '../../suspense/record-suspense.ts'
+import { recordFinding, reportSuspense } from '../../suspense/record-suspense.ts'
 import type { Suspense } from '../../suspense/suspense.ts'
 import { changeCase, findSuspense, putSuspense } from '../../suspense/suspense-store.ts'
 import { addMs, HOUR_MS, MINUTE_MS, type Timestamp } from '../../time.ts'
@@ -37,10 +37,8 @@ export async function receiveDispute(
     const payment = await findDisputed(deps, news)
     if (payment === 'unanswered') return 'ask_again'
     if (payment === undefined || isForeign(payment)) {
-      const now = deps.now()
-      const subject = `disputes of ${now.slice(0, 10)}`
-      const about = { subject, cause: 'dispute_unknown', payment: undefined } as const
-      await recordSuspense(deps, finding({ ...about, now }))
+      const subject = `disputes of ${deps.now().slice(0, 10)}`
+      await recordFinding(deps, { subject, cause: 'dispute_unknown', payment: undefined })
       return 'applied'
     }
     const stored = await findSuspense(deps, news.disputeId)

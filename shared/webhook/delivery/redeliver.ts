@@ -1,9 +1,9 @@
 import type { Deps, TableDeps } from '../../deps.ts'
-import { GatewayError, invalid, notFound, refused } from '../../errors.ts'
+import { conflict, GatewayError, invalid, notFound, refused } from '../../errors.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
 import { eventCursorOf, readEventCursor } from '../../event/event-cursor.ts'
 import { findEvents, listEventPositions } from '../../event/read-events.ts'
-import { parseId, requireRow } from '../../field-errors.ts'
+import { parseId } from '../../field-errors.ts'
 import {
   type ClientId,
   DeliveryIdSchema,
@@ -32,9 +32,12 @@ import { endpointDisabledError } from './send-test-event.ts'
 
 type RedeliverDeps = RoundDeps & Pick<Deps, 'newId' | 'invocation'>
 
+const UNREADABLE = 'the delivery cannot be read'
+const EVENT_HINT = 'GET /v1/events has its event.'
+
 /**
  * An operator starts a new round of one finished delivery: the same row, event id and bytes. Throws
- * 404 for another client's delivery. Throws 422 during a round, for a disabled or deleted endpoint,
+ * 404 for another client's delivery, and 409 for an unreadable one. Throws 422 during a round, for a disabled or deleted endpoint,
  * and after ten rounds on one UTC day.
  */
 export async function redeliver(
@@ -42,7 +45,8 @@ export async function redeliver(
   { clientId, deliveryId, operator }: { clientId: ClientId; deliveryId: string; operator: string },
 ): Promise<void> {
   const item = await requireItem(deps, clientId, deliveryId)
-  const delivery = requireRow(DeliverySchema, item, 'delivery', deliveryId, clientId)
+  const delivery = ifValid(DeliverySchema, item)
+  if (!delivery) throw conflict(UNREADABLE, `No action repairs its row. ${EVENT_HINT}`)
   const endpoint = await requireEnabledEndpoint(deps, delivery)
   await requireRound(deps, delivery, endpoint, withAuditRecord(deps, operator))
 }

@@ -90,6 +90,9 @@ describe('get-payment', () => {
     expect(timeline).toMatchObject({
       status: 'failed',
       failure_reason: 'declined',
+      cancel_requested_at: null,
+      credited_provider_payment_id: null,
+      next_check_at: null,
       timeline: {
         provider_attempts: [
           { number: 1, outcome: 'created', payment_request_id: payment.paymentRequestId },
@@ -98,7 +101,9 @@ describe('get-payment', () => {
           { status: 'pending' },
           { status: 'failed', source: 'callback', failure_reason: 'declined' },
         ],
-        events: [{ event_id, deliveries: [{ endpoint_id: endpointId, event_id }] }],
+        events: [
+          { event_id, fired_at: endedAt, deliveries: [{ endpoint_id: endpointId, event_id }] },
+        ],
       },
     })
     expect(timeline.timeline.transitions[0]).not.toHaveProperty('failure_reason')

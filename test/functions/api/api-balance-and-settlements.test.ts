@@ -105,7 +105,7 @@ it('GET /v1/settlements (spec 4.6) lists each settlement as fetch shows it, by p
   }
 
   const pages = []
-  for (const number of ['1', '2', '3', '4']) {
+  for (const number of ['', '2', '3', '4']) {
     pages.push((await ask('listSettlements', { query: { page: number, per_page: '2' } })).body)
   }
 

@@ -68,7 +68,7 @@ const SINGLE_FAULTS: readonly (readonly [
   [{ amount: 0 }, 'amount', 'notional_minor must be > 0'],
   [{ amount: 1_000_000_000_001 }, 'amount', 'notional_minor must be <= 1000000000000'],
   [{ currency: MISSING }, 'currency', 'unsupported currency: '],
-  [{ currency: 'USD' }, 'currency', 'unsupported currency: USD'],
+  [{ currency: 'idr' }, 'currency', 'unsupported currency: idr'],
   [OVO, 'customer.phone', OVO_PHONE],
   ...[
     '',

@@ -59,9 +59,9 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
 
   it.each([
     ['', ''],
-    ['  order 1\n', ' kopi\t'],
+    ['  Order 1\n', ' Kopi\t'],
     ['订单-1 ☕ 👍🏽', '\u0000\u2028'],
-    ['"quoted\\"', 'null'],
+    ['"quoted\\"', 'null'.repeat(60)],
   ])(
     'echoes reference %j and description %j unchanged, on later reads too',
     async (reference, description) => {
@@ -81,6 +81,7 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
   )
 
   it.each([
+    [null, undefined],
     [{}, undefined],
     [{ name: null, email: null, phone: null }, undefined],
     [{ name: 'Siti', email: null }, { name: 'Siti' }],

@@ -43,6 +43,7 @@ async function eventRow(
 function idsIn({ body }: ApiResponse) {
   return (body['data'] as { event_id: string }[]).map(({ event_id: id }) => id)
 }
+
 function nextOf({ body }: ApiResponse) {
   return { after: String(body['next']) }
 }
@@ -208,15 +209,13 @@ describe('GET /v1/events (design section 8)', () => {
 const HOLD_BACK_SECONDS = 300
 const POLL_SECONDS = 10
 
-async function poll(
-  { ask }: Pick<Awaited<ReturnType<typeof anApi>>, 'ask'>,
-  limit: number,
-  query: Query,
-) {
+type Ask = Awaited<ReturnType<typeof anApi>>['ask']
+
+async function poll(ask: Ask, limit: number, query: Query) {
   const pages: string[][] = []
   for (let more = true; more; ) {
     const answer = await ask('listEvents', { query: { ...query, limit: String(limit) } })
-    pages.push(idsIn(answer))
+    expect(pages.push(idsIn(answer))).toBeLessThan(100)
     query = nextOf(answer)
     more = answer.body['has_more'] === true
   }
@@ -232,8 +231,7 @@ describe('a client that follows `next` of GET /v1/events (design section 8)', ()
         fc.integer({ min: 0, max: 600 }),
         fc.option(fc.integer({ min: 0, max: 700 }), { nil: undefined }),
         async (seconds, limit, firstPoll, since) => {
-          const api = await anApi({}, memoryDeps())
-          const { deps, caller } = api
+          const { deps, caller, ask } = await anApi({}, memoryDeps())
           const start = deps.now()
           const moment = (second: number) => addMs(start, second * SECOND_MS)
           const polls = Array.from({ length: 130 }, (_, at) => firstPoll + at * POLL_SECONDS)
@@ -249,7 +247,7 @@ describe('a client that follows `next` of GET /v1/events (design section 8)', ()
               ])
             }
             deps.clock.set(moment(second))
-            const answer = await poll(api, limit, query)
+            const answer = await poll(ask, limit, query)
             query = answer.query
             const places = events.map(([, { firedAt, eventId }]) => `${firedAt} ${eventId}`)
             const order = places.toSorted().map((place) => place.split(' ')[1] ?? '')
@@ -277,23 +275,26 @@ describe('a client that follows `next` of GET /v1/events (design section 8)', ()
   it('gets events from the track with more unread time first, then from the other track', async () => {
     const { deps, caller, ask } = await anApi({}, memoryDeps())
     const start = deps.now()
-    const row = (second: number) =>
-      eventRow(deps, caller.clientId, addMs(start, second * SECOND_MS))
+    const row = (at: number) => eventRow(deps, caller.clientId, addMs(start, at * SECOND_MS))
     const oldEvents = [await row(0), await row(1)]
     deps.clock.advance(2)
     const seenPage = await ask('listEvents')
     deps.clock.advance(400)
-    const freshEvents = [await row(300), await row(301), await row(302)]
+    const freshEvents = [await row(300), await row(301), await row(302), await row(350)]
+    const ids = (...events: (Event | undefined)[]) => events.map((event) => event?.eventId)
+    const next = (answer: ApiResponse, limit: string) =>
+      ask('listEvents', { query: { ...nextOf(answer), limit } })
 
-    const first = await ask('listEvents', { query: { ...nextOf(seenPage), limit: '1' } })
-    const second = await ask('listEvents', { query: { ...nextOf(seenPage), limit: '4' } })
-    const third = await ask('listEvents', { query: { ...nextOf(second), limit: '4' } })
+    const fresh = await next(seenPage, '3')
+    const settled = await next(fresh, '1')
+    const both = await next(seenPage, '5')
+    const last = await next(both, '5')
 
-    const id = (event?: Event) => event?.eventId
-    // The reader has seen nothing of the last 401 seconds. Only 102 seconds of settled events are
-    // left to read.
-    expect(idsIn(first)).toStrictEqual([id(freshEvents[0])])
-    expect(idsIn(second)).toStrictEqual([oldEvents[0], ...freshEvents].map(id))
-    expect([idsIn(third), third.body['has_more']]).toStrictEqual([[id(oldEvents[1])], false])
+    // The reader has seen nothing of the last 401 seconds. Of settled events 102 seconds are left.
+    expect(idsIn(fresh)).toStrictEqual(ids(...freshEvents.slice(0, 3)))
+    // Then 100 seconds are left of which it has seen nothing.
+    expect(idsIn(settled)).toStrictEqual(ids(oldEvents[0]))
+    expect(idsIn(both)).toStrictEqual(ids(oldEvents[0], ...freshEvents))
+    expect([idsIn(last), last.body['has_more']]).toStrictEqual([ids(oldEvents[1]), false])
   })
 })

@@ -12,6 +12,7 @@ import {
   BODIES,
   call,
 } from '../../support/api-event.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { storedSettlement } from '../../support/settlement-builders.ts'
 import { expire } from '../../support/synced-payment.ts'
 import { putRaw } from '../../support/tampering.ts'
@@ -125,13 +126,14 @@ describe('an id of another client (spec 1, 7: like an id that does not exist)', 
   it('shows no data of another client in lists and in the balance', async () => {
     const { deps, caller, ask } = await anApi()
     const owner = await anApiClient(deps)
-    for (const makeOwned of [aPayment, aSettlementId, aDeliveryId]) await makeOwned(deps, owner)
+    for (const makeOwned of [aSucceededPayment, aSettlementId, aDeliveryId])
+      await makeOwned(deps, owner)
 
     const lists = await Promise.all(LISTS.map((name) => ask(name)))
     const balance = await ask('getBalance')
 
     expect(lists.map(({ body }) => body['data'])).toStrictEqual(LISTS.map(() => []))
-    expect(balance.body['client_id']).toBe(caller.clientId)
+    expect(balance.body).toMatchObject({ client_id: caller.clientId, pending_minor: 0 })
     expect([balance, ...lists].map(({ text }) => text).join()).not.toContain(owner.clientId)
   })
 })

@@ -87,6 +87,7 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
       expect(deps.provider.countOf('cancelRequest')).toBe(0)
       const reason = status === 'failed' ? { failure_reason: 'other' } : {}
       expect((await ask('getPayment', { id })).body).toStrictEqual({ ...body, status, ...reason })
+      expect(body).not.toHaveProperty('paid_at')
     },
   )
 
@@ -150,6 +151,7 @@ const NONE = { data: [], pagination: { ...page, total: 0, total_pages: 0 } }
 it('GET /v1/payments (spec 4.2) lists each payment as fetch shows it, newest first', async () => {
   const { deps, caller, ask, create } = await aMerchant()
   const ids = [await create(), await create(), await create()].map(({ id }) => String(id))
+  await ask('cancelPayment', { id: String(ids[0]) })
   const watched = recordTable(deps)
 
   const { body } = await ask('listPayments')

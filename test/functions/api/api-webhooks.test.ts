@@ -73,7 +73,10 @@ it('GET /v1/webhook_endpoints (design section 8) shows all endpoints, newest fir
 
 describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
   it('shows a delivery with each attempt and its answer', async ({ deps, ask, endpoint }) => {
-    const event = await storedEvent(deps, { clientId: endpoint.clientId })
+    const event = await storedEvent(deps, {
+      clientId: endpoint.clientId,
+      name: 'payment.held#id#open',
+    })
     const delivery = await storedDelivery(deps, endpoint, {}, event)
     const body = '\u0000<b>"ouch"</b>\uFFFD'.padEnd(1_024, '\u0001')
     deps.answerWebhooks(async () => ({ ...FAILED, responseBody: body }))
@@ -91,7 +94,7 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
     expect(answer.body).toStrictEqual({
       id: delivery.deliveryId,
       event_id: event.eventId,
-      event: 'payment.succeeded',
+      event: 'payment.held',
       payment_id: event.subject.id,
       endpoint_id: endpoint.endpointId,
       url: endpoint.url,

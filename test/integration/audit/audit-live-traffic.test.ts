@@ -1,14 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
+import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
 import { minor } from '../../../shared/money.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import { bookSuspense } from '../../../shared/posting/house-journal.ts'
+import { bookSuspense, bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
 import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { houseEntryKey } from '../../../shared/table/keys.ts'
 import type { QueryInput } from '../../../shared/table/table.ts'
-import { HOUR_MS } from '../../../shared/time.ts'
-import { someHeldMoney } from '../../support/money-rows.ts'
+import { DAY_MS, HOUR_MS } from '../../../shared/time.ts'
+import { aHouseRow, someHeldMoney } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { post } from '../../support/paid-builders.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
@@ -16,7 +18,13 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { sampleOf } from '../../support/runs.ts'
 import { fail, payOut, recredit, sweptNow } from '../../support/settlement-builders.ts'
 import { aSyncWorld, creditedPayment, type SyncWorld } from '../../support/synced-payment.ts'
-import { depsWithLateIndexes, interceptTable, recordTable } from '../../support/test-deps.ts'
+import { erase, putRaw } from '../../support/tampering.ts'
+import {
+  depsWithLateIndexes,
+  interceptTable,
+  memoryDeps,
+  recordTable,
+} from '../../support/test-deps.ts'
 
 const BANK = { bank_name: 'BCA', bank_account_no: '', bank_account_name: 'PT Toko' }
 
@@ -68,6 +76,24 @@ async function auditDuring(
   }
   return (await auditLedger({ ...watched, sleep }, world.client.clientId)).balanced
 }
+
+/** Locally the clock can jump meanwhile. */
+it('an audit of the gateway reads rows booked while it waits', async () => {
+  const deps = memoryDeps()
+  await auditGateway(deps)
+  const stray = houseEntryKey('2026-11-20', 'txn-1', 'topup')
+  await putRaw(deps, { ...stray, type: 'topup' })
+  const sleep = async () => {
+    await erase(deps, stray)
+    deps.clock.pass(3 * DAY_MS)
+    await bookUnmatchedRow(deps, aHouseRow(deps, deps.now(), -100))
+  }
+  deps.clock.pass(DAY_MS)
+
+  await auditGateway({ ...deps, sleep })
+
+  expect(deps.published).toStrictEqual([])
+})
 
 describe('audit-ledger under live traffic', () => {
   it.each(Object.entries(ACTIONS))(
@@ -188,11 +214,7 @@ describe('audit-ledger under live traffic', () => {
     catchUp()
     const item = { ...someHeldMoney(deps, 'py-held', 30_000), clientId: client.clientId }
     await writeSuspense(deps, item)
-    await bookSuspense(deps, item, {
-      transactionId: 'txn_held',
-      rowAt: deps.now(),
-      providerMinor: minor(29_000),
-    })
+    await bookSuspense(deps, item, aHouseRow(deps, 'txn_held', 29_000))
 
     expect(await auditLedger(deps, client.clientId)).toMatchObject({ balanced: true })
   })

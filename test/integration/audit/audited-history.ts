@@ -18,7 +18,13 @@ import {
   registerEndpoint,
 } from '../../../shared/webhook/endpoint/change-endpoint.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
-import { aChargeback, adjustBalance, bookRefund, someHeldMoney } from '../../support/money-rows.ts'
+import {
+  aChargeback,
+  adjustBalance,
+  aHouseRow,
+  bookRefund,
+  someHeldMoney,
+} from '../../support/money-rows.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import {
   auditedNow,
@@ -62,11 +68,8 @@ export async function auditedHistory(givenDeps?: TestDeps) {
     const about = { cause: 'second_capture', payment: settledActual.payment } as const
     const item = someHeldMoney(deps, providerPaymentId, 30_000, about)
     await writeSuspense(deps, item)
-    await bookSuspense(deps, item, {
-      transactionId: `txn-${providerPaymentId}`,
-      rowAt,
-      providerMinor: minor(29_000),
-    })
+    const row = aHouseRow(deps, `txn-${providerPaymentId}`, 29_000)
+    await bookSuspense(deps, item, { ...row, rowAt })
     return item.suspenseId
   }
   const syncFees = async (...payments: readonly PaidUpstream[]) => {

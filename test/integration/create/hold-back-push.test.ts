@@ -150,14 +150,15 @@ describe('a push that may still be paid', () => {
       '',
       'failed',
     ],
+    ['pending, and its payment is not found', 'pending', 'failed', 'failed', 'py-unseen'],
   ] as const)(
     'is not sent again while its row is %s',
-    async (_, rowStatus, status, requestStatus) => {
+    async (_, rowStatus, status, requestStatus, providerPaymentId?) => {
       const { deps, row, listRows, report, expectHeldBack } = await lostPush()
       const pushRow = row(rowStatus)
       report(pushRow, status || 'open', 0, requestStatus)
       if (status === '') deps.provider.payments.clear()
-      listRows([pushRow])
+      listRows([{ ...pushRow, ...(providerPaymentId && { providerPaymentId }) }])
 
       await expectHeldBack(UNDECIDED)
     },

@@ -16,6 +16,7 @@ import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts
 import { approvalKey, type Key, shardKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { fail, settledAmount, withoutFloor } from '../../support/settlement-builders.ts'
 import { alter, erase, keyOfRow, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeCommit, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
@@ -148,7 +149,7 @@ describe('an approved action (design section 11)', () => {
     const { body } = await approve(deps, asked)
 
     expect(body).toMatchObject({ at: addMs(deps.now(), 1), used_at: null })
-    expect(await auditLedger(deps, clientId)).toStrictEqual({ balanced: true, differences: [] })
+    await expectBalanced(deps, { clientId })
   })
 
   it('is approved once when two people approve it at the same time', async () => {
@@ -158,7 +159,7 @@ describe('an approved action (design section 11)', () => {
     const { status } = await approve(raced, asked)
 
     expect(status).toBe(409)
-    expect(await auditLedger(deps, clientId)).toStrictEqual({ balanced: true, differences: [] })
+    await expectBalanced(deps, { clientId })
   })
 
   it('needs no approval for what lowers a balance, unless a repayment is taken back', async () => {
@@ -188,7 +189,7 @@ describe('approve', () => {
     const until = addMs(deps.now(), 3 * DAY_MS)
     const shown = { ...asked, approved_by: APPROVER, at: deps.now(), until, used_at: null }
     expect(body).toStrictEqual(shown)
-    expect(await auditLedger(deps, clientId)).toStrictEqual({ balanced: true, differences: [] })
+    await expectBalanced(deps, { clientId })
   })
 
   it.for([

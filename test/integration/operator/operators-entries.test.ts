@@ -13,7 +13,7 @@ import { findAnySettlement } from '../../../shared/settlement/settlement-store.t
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
-import { bookRefund } from '../../support/money-rows.ts'
+import { aHouseRow, bookRefund } from '../../support/money-rows.ts'
 import { invokeAdmin, invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import {
   anOpenPayment,
@@ -42,7 +42,13 @@ describe('return-payout (design sections 7 and 12)', () => {
 
       expect(reply).toMatchObject({
         status: 200,
-        body: { type: 'returned', client_net_minor: 95_900, bank_minor: 95_900, ...RETURN },
+        body: {
+          type: 'returned',
+          returned_settlement_id: input.settlement_id,
+          client_net_minor: 95_900,
+          bank_minor: 95_900,
+          ...RETURN,
+        },
       })
       expect(await getBalance(deps, client.clientId)).toMatchObject({
         pendingMinor: 95_900,
@@ -132,7 +138,14 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
 
       expect(reply).toMatchObject({
         status: 200,
-        body: { type: 'refund', client_net_minor: -60_000, bank_minor: -60_000, provider_minor: 0 },
+        body: {
+          type: 'refund',
+          payment_id: payment.paymentId,
+          bank_reference: input.bank_reference,
+          client_net_minor: -60_000,
+          bank_minor: -60_000,
+          provider_minor: 0,
+        },
       })
       expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({
         takenBackMinor: 60_000,
@@ -186,13 +199,8 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
   clientTest('takes over a row of the provider with exactly its amount', async () => {
     const { deps, client } = await aLoneClient()
     const payment = await aSucceededPayment(deps, client)
-    const row = {
-      transactionId: 'txn_out',
-      rowAt: deps.now(),
-      providerMinor: minor(-62_000),
-      amountMinor: minor(60_000),
-      feeMinor: minor(2_000),
-    }
+    const given = { amountMinor: minor(60_000), feeMinor: minor(2_000) }
+    const row = { ...aHouseRow(deps, 'txn_out', -62_000), ...given }
     await bookUnmatchedRow(deps, row)
     const act = (amount_minor: number) =>
       invokeWhole('refund-payment', deps, {

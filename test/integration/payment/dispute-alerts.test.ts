@@ -49,6 +49,9 @@ describe('the alerts of a dispute', () => {
       expect(body).toMatchObject({
         data: [
           {
+            cause: 'dispute',
+            resolution: null,
+            due_at: expect.any(String),
             refunded_minor: 0,
             chargebacks: [{ transaction_id: row.transactionId, amount_minor: 100_000 }],
           },

@@ -1,6 +1,5 @@
 /** Goal: held money that was given back is not paid out again. */
 import { expect } from 'vitest'
-import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { bookSuspense } from '../../../shared/posting/house-journal.ts'
 import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
@@ -9,6 +8,7 @@ import { findSuspense, writeSuspense } from '../../../shared/suspense/suspense-s
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
+import { aHouseRow } from '../../support/money-rows.ts'
 import { payFirst, TIMED_OUT } from '../../support/payment-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
@@ -33,7 +33,7 @@ it.for([
     await deps.table.write(remove(paymentKey(paymentId), exists))
     await applyProviderNews(deps, { providerPaymentId }, source)
     const held = await findSuspense(deps, providerPaymentId)
-    const own = { transactionId: deps.newId(), rowAt: deps.now(), providerMinor: minor(95_560) }
+    const own = aHouseRow(deps, deps.newId(), 95_560)
     await resolve(deps, await bookSuspense(deps, held as Suspense, own))
     if (status === 'creating') deps.provider.answer('createRequest', TIMED_OUT)
     await (how === 'put back' ? putRaw(deps, row) : make().catch(() => undefined))
@@ -54,7 +54,7 @@ it.for([
     const [cause, action] = facts
     const item = { ...heldMoneyItem(deps), cause }
     await writeSuspense(deps, item)
-    const own = { transactionId: deps.newId(), rowAt: deps.now(), providerMinor: minor(4_900) }
+    const own = aHouseRow(deps, deps.newId(), 4_900)
     await resolve(deps, await bookSuspense(deps, item, own))
     const { suspenseId } = item
     deps.clock.advance(60)

@@ -5,7 +5,6 @@
  */
 import { describe, expect } from 'vitest'
 import { paymentIdForKey } from '../../../shared/ids.ts'
-import { minor } from '../../../shared/money.ts'
 import { holdMoney } from '../../../shared/payment/held-money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
@@ -16,7 +15,7 @@ import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
-import { someHeldMoney } from '../../support/money-rows.ts'
+import { aHouseRow, someHeldMoney } from '../../support/money-rows.ts'
 import { eventsOf, loseAnswer, OVO_REQUEST, payFirst } from '../../support/payment-builders.ts'
 import { changeRow } from '../../support/tampering.ts'
 import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
@@ -59,11 +58,7 @@ async function itemOf(deps: TestDeps, suspenseId: string) {
 }
 
 async function settle(deps: TestDeps, suspenseId: string) {
-  const row = {
-    transactionId: `txn_${suspenseId}`,
-    rowAt: deps.now(),
-    providerMinor: minor(60_000),
-  }
+  const row = aHouseRow(deps, `txn_${suspenseId}`, 60_000)
   await bookSuspense(deps, await itemOf(deps, suspenseId), row)
 }
 

@@ -53,3 +53,12 @@ it('a payment whose failed request names an unseen capture is credited two minut
   await check()
   expect(await reread()).toMatchObject({ status: 'succeeded' })
 })
+
+it('a wallet whose request is not found is asked about again only at its expiry', async () => {
+  const { deps, payment, check, reread } = await aScene({ method: 'ewallet', channelCode: 'DANA' })
+  deps.provider.answer('getRequest', { kind: 'not_found' })
+
+  await check()
+
+  expect(await reread()).toMatchObject({ status: 'pending', dueAt: payment.expiresAt })
+})

@@ -55,31 +55,34 @@ describe('a callback about a capture that the provider does not show yet', () =>
     expect(await reread()).toMatchObject({ status: 'pending' })
   })
 
-  it('makes a terminal payment not due; a repeated callback puts the money into suspense', async () => {
-    const {
-      deps,
-      payment,
-      providerPaymentId,
-      request,
-      notify,
-      showMoney,
-      receivePaid,
-      reread,
-      suspenseOf,
-    } = await aHiddenPayment()
-    const paidRequest = request()
-    request({ status: 'expired', latestPaymentId: undefined })
-    await notify()
-    request(paidRequest)
+  it.each(['failed', 'expired'] as const)(
+    'makes a %s payment not due; a repeated callback puts the money into suspense',
+    async (status) => {
+      const {
+        deps,
+        payment,
+        providerPaymentId,
+        request,
+        notify,
+        showMoney,
+        receivePaid,
+        reread,
+        suspenseOf,
+      } = await aHiddenPayment()
+      const paidRequest = request()
+      request({ status, latestPaymentId: undefined })
+      await notify()
+      request(paidRequest)
 
-    expect(await receivePaid()).toBe('ask_again')
+      expect(await receivePaid()).toBe('ask_again')
 
-    expect(await reread()).toMatchObject({ status: 'expired' })
-    expect(await dueAtOf(deps, 'payment', payment.paymentId)).toBeUndefined()
-    showMoney()
-    expect(await receivePaid()).toBe('applied')
-    expect(await suspenseOf(providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
-  })
+      expect(await reread()).toMatchObject({ status })
+      expect(await dueAtOf(deps, 'payment', payment.paymentId)).toBeUndefined()
+      showMoney()
+      expect(await receivePaid()).toBe('applied')
+      expect(await suspenseOf(providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
+    },
+  )
 
   it.each([
     ['missing', 'open'],

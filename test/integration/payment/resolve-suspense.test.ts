@@ -14,7 +14,7 @@ import {
 import { houseEntryKey, notedKey } from '../../../shared/table/keys.ts'
 import type { QueryInput } from '../../../shared/table/table.ts'
 import type { Timestamp } from '../../../shared/time.ts'
-import { aFinding } from '../../support/money-rows.ts'
+import { aFinding, aHouseRow } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import {
   beforeCommit,
@@ -75,7 +75,9 @@ describe('resolveSuspense (design section 7)', () => {
     const remainder = await findSuspense(deps, item.suspenseId)
     expect(remainder).toMatchObject({ status: 'open', providerMinor: 4_900 })
     expect(remainder && toSuspenseDto(remainder)).toMatchObject({
+      provider_payment_id: item.suspenseId,
       amount_minor: 5_000,
+      resolution: null,
       refunded_minor: 2_000,
     })
 
@@ -92,11 +94,7 @@ describe('resolveSuspense (design section 7)', () => {
     const resolvedItem = await resolve(deps, item)
 
     await refundOf(deps, item, 'txn_late', 2_000)
-    await bookSuspenseVoid(deps, resolvedItem, {
-      transactionId: 'txn_own',
-      rowAt: deps.now(),
-      providerMinor: minor(4_900),
-    })
+    await bookSuspenseVoid(deps, resolvedItem, aHouseRow(deps, 'txn_own', 4_900))
 
     expect(await findSuspense(deps, item.suspenseId)).toEqual({ ...resolvedItem, isVoid: true })
     const entry = await houseEntryOf(deps, 'txn_late', 'suspense_refunded', deps.now())
@@ -135,11 +133,7 @@ describe('resolveSuspense (design section 7)', () => {
       resolution: 'refunded',
     })
 
-    await bookSuspense(deps, item, {
-      transactionId: 'txn_own',
-      rowAt: deps.now(),
-      providerMinor: minor(4_900),
-    })
+    await bookSuspense(deps, item, aHouseRow(deps, 'txn_own', 4_900))
 
     const entry = await houseEntryOf(deps, 'txn_own', 'suspense', item.createdAt)
     expect(entry).toMatchObject({ providerMinor: 4_900, suspenseMinor: 5_000 })
@@ -152,11 +146,7 @@ describe('resolveSuspense (design section 7)', () => {
     await recordSuspense(deps, unstoredItem)
     await refundOf(deps, unstoredItem, crypto.randomUUID(), 5_000)
     const readItem = (await findSuspense(deps, unstoredItem.suspenseId)) ?? unstoredItem
-    const row = {
-      transactionId: crypto.randomUUID(),
-      rowAt: deps.now(),
-      providerMinor: minor(4_900),
-    }
+    const row = aHouseRow(deps, crypto.randomUUID(), 4_900)
     const raced = beforeCommit(deps, () => bookSuspenseVoid(deps, readItem, row))
 
     const booking = await bookSuspense(raced, readItem, row)

@@ -1,5 +1,4 @@
 import type { ClientId } from '../../../shared/ids.ts'
-import { minor } from '../../../shared/money.ts'
 import { bookSuspense, bookSuspenseRefund } from '../../../shared/posting/house-journal.ts'
 import {
   type OperatorResolution,
@@ -7,7 +6,7 @@ import {
 } from '../../../shared/posting/resolve-suspense.ts'
 import { finding, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import type { Suspense } from '../../../shared/suspense/suspense.ts'
-import { someHeldMoney } from '../../support/money-rows.ts'
+import { aHouseRow, someHeldMoney } from '../../support/money-rows.ts'
 import { aClientId } from '../../support/payment-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { withApproval } from '../../support/with-approval.ts'
@@ -18,12 +17,7 @@ export function heldMoneyItem(deps: TestDeps) {
 }
 
 export function refundOf(deps: TestDeps, item: Suspense, transactionId: string, amount: number) {
-  const row = {
-    transactionId,
-    rowAt: deps.now(),
-    providerMinor: minor(-amount),
-    amountMinor: minor(amount),
-  }
+  const row = aHouseRow(deps, transactionId, -amount)
   const about = { subject: transactionId, payment: undefined, now: deps.now() }
   return bookSuspenseRefund(deps, item, row, finding({ ...about, cause: 'row_contradicts' }))
 }
@@ -32,11 +26,7 @@ export function refundOf(deps: TestDeps, item: Suspense, transactionId: string, 
 export async function bookedItem(deps: TestDeps, clientId?: ClientId) {
   const item = { ...heldMoneyItem(deps), clientId }
   await recordSuspense(deps, item)
-  const row = {
-    transactionId: `txn_${item.suspenseId}`,
-    rowAt: deps.now(),
-    providerMinor: minor(4_900),
-  }
+  const row = aHouseRow(deps, `txn_${item.suspenseId}`, 4_900)
   await bookSuspense(deps, item, row)
   return { ...item, providerMinor: row.providerMinor }
 }

@@ -14,7 +14,6 @@ import {
   putHouseEntry,
 } from '../../../shared/journal/house-store.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
-import { minor } from '../../../shared/money.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import {
   bookRowBack,
@@ -28,7 +27,7 @@ import { finding, recordSuspense } from '../../../shared/suspense/record-suspens
 import { houseEntryKey, houseTotalKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
 import { jakartaMidnightAfter } from '../../support/jakarta.ts'
-import { adjustBalance } from '../../support/money-rows.ts'
+import { adjustBalance, aHouseRow } from '../../support/money-rows.ts'
 import { anOpenPayment, entriesIn, post } from '../../support/paid-builders.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { auditedNow, BY_OPERATOR, settle } from '../../support/settlement-builders.ts'
@@ -55,9 +54,7 @@ function atNight() {
 }
 
 function aRow(deps: TestDeps, amountMinor = -5_000) {
-  const transactionId = `txn_${crypto.randomUUID()}`
-  const amounts = { providerMinor: minor(amountMinor), amountMinor: minor(Math.abs(amountMinor)) }
-  return { transactionId, rowAt: deps.now(), ...amounts }
+  return aHouseRow(deps, `txn_${crypto.randomUUID()}`, amountMinor)
 }
 
 function findingAbout(deps: TestDeps, subject: string) {

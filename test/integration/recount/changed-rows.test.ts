@@ -5,12 +5,13 @@ import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { refundPayment } from '../../../shared/posting/refund-payment.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
-import { entryKey, paymentKey } from '../../../shared/table/keys.ts'
+import { entryKey, paymentKey, suspenseKey } from '../../../shared/table/keys.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { creditedPayment, paymentOf, rowNow } from '../../support/synced-payment.ts'
-import { erase, putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
+import { send } from '../payment/dispute-news.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { syncRows } from './torn-flows.ts'
 import { recount } from './torn-world.ts'
@@ -85,3 +86,30 @@ it('a recount heals a refund of a row that an operator took over', async ({ deps
 
   expect((await recount(deps, client)).left).toStrictEqual([])
 })
+
+it.for([
+  ['an open', 'unreadable'],
+  ['a won', 'unreadable'],
+  ['an older', 'unreadable'],
+  ['an open', 'lost'],
+])(
+  'a recount brings %s dispute whose case is %s back as its payment shows it',
+  async ([state, how], { deps, client }) => {
+    const paid = await creditedPayment(deps, client)
+    const about = { id: `mi-${deps.newId()}`, reference_id: paid.reference }
+    const key = suspenseKey(about.id)
+    await send(deps, about)
+    if (state === 'a won') await send(deps, about, 'dispute.won')
+    if (state === 'an older') await send(deps, { ...about, id: deps.newId() })
+    const { dispute } = await paymentOf(deps, paid)
+    const { due_at: _, ...stored } = await rawItem(deps, key)
+    if (how === 'lost') await erase(deps, key)
+    else await alter(deps, key, { cause: 1 })
+    deps.clock.advance(120)
+
+    await recount(deps, client)
+
+    expect(await rawItem(deps, key)).toMatchObject(stored)
+    expect((await paymentOf(deps, paid)).dispute).toStrictEqual(dispute)
+  },
+)

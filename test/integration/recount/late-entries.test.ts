@@ -4,7 +4,6 @@ import { describe, expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { closeHouseDays } from '../../../shared/journal/house-store.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
-import { ZERO } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
@@ -20,7 +19,7 @@ import {
   settlementKey,
 } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
-import { adjustBalance } from '../../support/money-rows.ts'
+import { adjustBalance, aHouseRow } from '../../support/money-rows.ts'
 import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced, expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import {
@@ -248,7 +247,7 @@ it('a settlement keeps what a payment has lost that another call reads', async (
 
 it('an adjustment gets its lost entries back after their day is closed', async () => {
   const { deps, client } = await aLoneClient()
-  const row = { transactionId: 'txn', rowAt: deps.now(), amountMinor: ZERO, providerMinor: ZERO }
+  const row = aHouseRow(deps, 'txn', 0)
   await bookUnmatchedRow(deps, row)
   const { entry } = await adjustBalance(deps, client, 'correction', -50, 'A-1', 'txn')
   const house = houseEntryKey(row.rowAt.slice(0, 10), 'txn', 'correction')

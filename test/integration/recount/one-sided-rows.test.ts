@@ -27,6 +27,7 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { aLoneClient, BANK, payOut, sweptADayLater } from '../../support/settlement-builders.ts'
 import {
   creditedPayment,
+  expectPayment,
   notifyOf,
   paidUpstream,
   paymentOf,
@@ -136,7 +137,7 @@ describe('a pending payment whose event exists after a restore', () => {
       paidAt,
       capture: { providerPaymentId: paid.providerPaymentId },
     }
-    expect(await paymentOf(deps, paid)).toMatchObject(credited)
+    await expectPayment(deps, paid, credited)
     await expectBalanced(deps, client)
   })
 
@@ -148,7 +149,7 @@ describe('a pending payment whose event exists after a restore', () => {
 
     await close('failed')
 
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'failed', transitions })
+    await expectPayment(deps, paid, { status: 'failed', transitions })
     await expectBalanced(deps, client)
   })
 
@@ -167,7 +168,7 @@ describe('a pending payment whose event exists after a restore', () => {
       after: { repaired: written?.find(({ subject }) => subject === paymentId)?.differences },
     })
     const credited = { status: 'succeeded', capture: { providerPaymentId: paid.providerPaymentId } }
-    expect(await paymentOf(deps, paid)).toMatchObject(credited)
+    await expectPayment(deps, paid, credited)
     await receiveEverything(deps)
     await expectBalanced(deps, client)
   })
@@ -240,7 +241,7 @@ describe('a pending payment whose event exists after a restore', () => {
     const { left } = await recount(overtaken, client)
 
     expect(left).toContainEqual(expect.objectContaining({ id: paid.payment.paymentId }))
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
+    await expectPayment(deps, paid, { status: 'pending' })
     await recount(deps, client)
     await expectBalanced(deps, client)
   })

@@ -38,7 +38,7 @@ import {
   registerEndpoint,
   updateEndpoint,
 } from '../../../shared/webhook/endpoint/change-endpoint.ts'
-import { adjustBalance, someHeldMoney } from '../../support/money-rows.ts'
+import { adjustBalance, aHouseRow, someHeldMoney } from '../../support/money-rows.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aClient, issueKey } from '../../support/payment-builders.ts'
 import { sampleOf } from '../../support/runs.ts'
@@ -63,11 +63,6 @@ import { recordTransactions, recount, tornOneByOne, tornStates } from './torn-wo
 
 const OPERATOR = 'ana'
 
-function aRow(deps: MemoryDeps, transactionId: string, amount: number) {
-  const amountMinor = minor(Math.abs(amount))
-  return { transactionId, rowAt: deps.now(), amountMinor, providerMinor: minor(amount) }
-}
-
 function heldFor(deps: MemoryDeps, payment: NamedPayment) {
   return someHeldMoney(deps, 'py-held', 5_000, { cause: 'second_capture', payment })
 }
@@ -80,7 +75,7 @@ async function heldItem(deps: MemoryDeps, client: Client) {
 
 async function bookedItem(deps: MemoryDeps, client: Client) {
   const held = await heldItem(deps, client)
-  return bookSuspense(deps, held, aRow(deps, 'txn-held', 5_000))
+  return bookSuspense(deps, held, aHouseRow(deps, 'txn-held', 5_000))
 }
 
 function contradiction(deps: MemoryDeps) {
@@ -136,7 +131,7 @@ const FLOWS: Readonly<Record<string, Flow>> = {
   },
   'takes a row over as a refund': async (deps, client) => {
     const { paymentId } = await aSucceededPayment(deps, client)
-    await bookUnmatchedRow(deps, aRow(deps, 'txn-transfer', -30_000))
+    await bookUnmatchedRow(deps, aHouseRow(deps, 'txn-transfer', -30_000))
     const input = { paymentId, operator: OPERATOR, amountMinor: minor(30_000) }
     return (acting) => refundPayment(acting, { ...input, providerTransactionId: 'txn-transfer' })
   },
@@ -155,11 +150,11 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     return (acting) => adjustBalance(acting, client, 'written_off', 5_000, 'LOSS-1')
   },
   'takes a row over': async (deps, client) => {
-    await bookUnmatchedRow(deps, aRow(deps, 'txn-foreign', 7_000))
+    await bookUnmatchedRow(deps, aHouseRow(deps, 'txn-foreign', 7_000))
     return (acting) => adjustBalance(acting, client, 'correction', 7_000, 'ROW-1', 'txn-foreign')
   },
   'books a row that belongs to no payment': async (deps) => {
-    const row = aRow(deps, 'txn-foreign', 7_000)
+    const row = aHouseRow(deps, 'txn-foreign', 7_000)
     return (acting) => bookUnmatchedRow(acting, row, contradiction(acting))
   },
   'holds money': async (_, client) => (acting) => heldItem(acting, client),
@@ -170,17 +165,17 @@ const FLOWS: Readonly<Record<string, Flow>> = {
   'writes off held money of a payment': async (deps, client) => {
     const held = heldFor(deps, await aSucceededPayment(deps, client))
     await holdMoney(deps, held)
-    await bookSuspense(deps, held, aRow(deps, 'txn-held', 5_000))
+    await bookSuspense(deps, held, aHouseRow(deps, 'txn-held', 5_000))
     const input = { ...held, operator: OPERATOR, resolution: 'written_off' } as const
     return (acting) => resolveSuspense(acting, input)
   },
   'books held money': async (deps, client) => {
     const held = await heldItem(deps, client)
-    return (acting) => bookSuspense(acting, held, aRow(acting, 'txn-held', 5_000))
+    return (acting) => bookSuspense(acting, held, aHouseRow(acting, 'txn-held', 5_000))
   },
   'books a refund of held money': async (deps, client) => {
     const held = await bookedItem(deps, client)
-    const row = aRow(deps, 'txn-back', -5_000)
+    const row = aHouseRow(deps, 'txn-back', -5_000)
     return (acting) => bookSuspenseRefund(acting, held, row, contradiction(acting))
   },
   'refunds held money by bank': resolving('refunded_by_bank'),

@@ -18,7 +18,7 @@ import { suspenseKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { aRefund, someHeldMoney } from '../../support/money-rows.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
-import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { expectPayment, findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { beforeFirst, interceptTable, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 import { heldMoneyItem, refundOf, resolve } from '../payment/suspense-test.ts'
 import { heldTest, refundFields } from './held-money.ts'
@@ -48,7 +48,7 @@ describe('held money that a payment is credited with after all', () => {
 
     await sync(row)
 
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
+    await expectPayment(deps, paid, { status: 'pending' })
   })
 
   it.for([
@@ -97,7 +97,7 @@ describe('held money that a payment is credited with after all', () => {
     await sync(rowNow(deps, paid))
 
     const shown = { feeStatus: 'actual', held: [{ status: 'credited' }] }
-    expect(await paymentOf(deps, paid)).toMatchObject(shown)
+    await expectPayment(deps, paid, shown)
     expect(await findSuspense(deps, paid.providerPaymentId)).toMatchObject(CREDITED)
     await expectHouseBalanced(deps)
   })
@@ -113,7 +113,7 @@ describe('held money that a payment is credited with after all', () => {
 
       await (rows.length > 0 ? sync() : sync(row))
 
-      expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus, ownRow: {} })
+      await expectPayment(deps, paid, { feeStatus, ownRow: {} })
       expect(await held.reread()).toMatchObject(CREDITED)
     },
   )

@@ -7,7 +7,13 @@ import { minor } from '../../../shared/money.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
-import { findingAbout, type PaidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import {
+  expectPayment,
+  findingAbout,
+  type PaidUpstream,
+  paymentOf,
+  rowNow,
+} from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { heldTest, sumsOf } from './held-money.ts'
 import { dyingBefore, syncTest } from './sync-test.ts'
@@ -91,7 +97,7 @@ describe('sync: a row that takes money back while its fee is not final', () => {
     await syncAfter(DAY + 3_600)
 
     expect(await finding()).toMatchObject({ status: 'open', amountMinor: 100_000 })
-    expect(await paymentOf(deps, credited)).toMatchObject({ movements: [] })
+    await expectPayment(deps, credited, { movements: [] })
   })
 
   it('is booked as it is after seven days and told, when it is a refund', async ({
@@ -108,11 +114,11 @@ describe('sync: a row that takes money back while its fee is not final', () => {
       hasOpenFee: true,
     })
     await sync(rowNow(deps, credited), refund)
-    expect(await paymentOf(deps, credited)).toMatchObject({ movements: [] })
+    await expectPayment(deps, credited, { movements: [] })
 
     await syncAfter(7 * DAY + 3_600)
 
-    expect(await paymentOf(deps, credited)).toMatchObject({ takenBackMinor: 30_000 })
+    await expectPayment(deps, credited, { takenBackMinor: 30_000 })
     const told = await findingAbout(deps, 'txn_refund', 'transaction_unexplained')
     expect(told).toMatchObject({ status: 'open', amountMinor: 30_000 })
   })

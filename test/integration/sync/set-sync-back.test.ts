@@ -7,7 +7,7 @@ import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { paymentKey, syncJobKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { someHeldMoney } from '../../support/money-rows.ts'
-import { paymentOf } from '../../support/synced-payment.ts'
+import { expectPayment } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst } from '../../support/test-deps.ts'
 import { syncTest as it, withBacklog } from './sync-test.ts'
@@ -49,5 +49,5 @@ it('a payment that a restore brought back is credited', async ({ deps, paid }) =
 
   await applyProviderNews(deps, paid, 'due_work')
 
-  expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+  await expectPayment(deps, paid, { status: 'succeeded' })
 })

@@ -7,6 +7,7 @@ import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { entriesIn } from '../../support/paid-builders.ts'
 import {
   creditedPayment,
+  expectPayment,
   findingAbout,
   notifyOf,
   type PaidUpstream,
@@ -26,11 +27,7 @@ it.for([{}, { reference: '' }])(
     await sync(row)
 
     const ownRow = { transactionId: row.transactionId, providerMinor: 95_560 }
-    expect(await paymentOf(deps, credited)).toMatchObject({
-      ...DEDUCTED_FEE,
-      providerSettledAt: deps.now(),
-      ownRow,
-    })
+    await expectPayment(deps, credited, { ...DEDUCTED_FEE, providerSettledAt: deps.now(), ownRow })
     expect(await pendingOf(deps, client)).toBe(95_460)
   },
 )
@@ -58,7 +55,7 @@ it.for<readonly [string, Partial<ProviderTransaction>, string, number]>([
     const alerts = deps.published.map(({ kind, subject }) => `${kind} ${subject}`)
     expect(alerts).toStrictEqual([`suspense.finding ${paymentId}#${cause}`])
     const estimated = { status: 'succeeded', feeStatus: 'estimated', netMinor: 95_900 }
-    expect(await paymentOf(deps, credited)).toMatchObject(estimated)
+    await expectPayment(deps, credited, estimated)
     expect(await pendingOf(deps, client)).toBe(95_900)
   },
 )
@@ -73,7 +70,7 @@ it('a refund that was only reported while it had failed still moves the money la
 
   await sync(row)
 
-  expect(await paymentOf(deps, credited)).toMatchObject({ takenBackMinor: 40_000 })
+  await expectPayment(deps, credited, { takenBackMinor: 40_000 })
 })
 
 function dispute(deps: TestDeps, paid: PaidUpstream) {
@@ -146,7 +143,7 @@ describe('sync: a dispute that is won', () => {
     expect(summary).toMatchObject({ unanswered: 0, complete: true })
     expect(await pendingOf(deps, client)).toBe(95_900)
     const undoneDispute = { takenBackMinor: 0, reversal: { undoneAt: expect.any(String) } }
-    expect(await paymentOf(deps, credited)).toMatchObject(undoneDispute)
+    await expectPayment(deps, credited, undoneDispute)
   })
 
   it('without a chargeback is a finding after two days', async ({
@@ -248,7 +245,7 @@ describe('a contract that bills fees after the month (stage setting providerFees
       expect(await findingAbout(deps, credited.payment.paymentId, 'fee_changed')).toMatchObject({
         amountMinor: fee,
       })
-      expect(await paymentOf(deps, credited)).toMatchObject(TARIFFS_FEE)
+      await expectPayment(deps, credited, TARIFFS_FEE)
       expect(await pendingOf(deps, client)).toBe(95_900)
       // The tariff's fee is billed later: transit is below zero until then.
       expect(await entriesIn(deps, client)).toMatchObject([
@@ -272,7 +269,7 @@ describe('a contract that changes', () => {
       await sync(rowNow(deps, paid, { keptMinor: minor(fee) }))
       await sync()
 
-      expect(await paymentOf(deps, paid)).toMatchObject(expected)
+      await expectPayment(deps, paid, expected)
       expect(deps.published).toStrictEqual([])
     },
   )
@@ -288,8 +285,8 @@ describe('a contract that changes', () => {
       await sync()
 
       expect(deps.published).toStrictEqual([])
-      expect(await paymentOf(deps, credited)).toMatchObject(TARIFFS_FEE)
-      expect(await paymentOf(deps, deductedPayment)).toMatchObject(DEDUCTED_FEE)
+      await expectPayment(deps, credited, TARIFFS_FEE)
+      await expectPayment(deps, deductedPayment, DEDUCTED_FEE)
     },
   )
 })

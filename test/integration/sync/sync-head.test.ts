@@ -9,7 +9,7 @@ import { syncJobKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { someHeldMoney } from '../../support/money-rows.ts'
-import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { expectPayment, findingAbout, rowNow } from '../../support/synced-payment.ts'
 import { erase } from '../../support/tampering.ts'
 import {
   interceptTable,
@@ -58,7 +58,7 @@ describe('sync: the head', () => {
     expect(listings).toMatchObject([
       { updatedFrom: addMs(first, -2 * MINUTE_MS), updatedTo: deps.now() },
     ])
-    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+    await expectPayment(deps, credited, { feeStatus: 'actual' })
   })
 
   it('reads the last hour after a worker whose clock was ahead', async ({ deps, paid, sync }) => {
@@ -69,7 +69,7 @@ describe('sync: the head', () => {
     const row = rowNow(deps, paid)
     deps.clock.advance(3_600)
     await sync(row)
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+    await expectPayment(deps, paid, { status: 'succeeded' })
     expect(await deps.table.get(HEAD)).toMatchObject({ reversalsAt: addMs(deps.now(), DAY_MS) })
   })
 
@@ -82,7 +82,7 @@ describe('sync: the head', () => {
 
     const written = writtenKeys(calls).filter(({ pk }) => pk === HEAD.pk)
     expect(written).toStrictEqual([HEAD])
-    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+    await expectPayment(deps, credited, { feeStatus: 'actual' })
   })
 
   it.for([
@@ -139,7 +139,7 @@ describe('sync: the head', () => {
 
       expect(deps.lines.at(-1)).toMatchObject({ fields: { end: 'overtaken', incomplete: 0 } })
       expect(await deps.table.get(HEAD)).toMatchObject({ round: 2 })
-      expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+      await expectPayment(deps, credited, { feeStatus: 'actual' })
     },
   )
 
@@ -164,7 +164,7 @@ describe('sync: the head', () => {
     expect(await findingAbout(deps, 'txn_odd', 'transaction_unexplained')).toMatchObject({
       status: 'open',
     })
-    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+    await expectPayment(deps, credited, { feeStatus: 'actual' })
   })
 
   it('credits by a row with an unknown fee status, and records a finding', async ({
@@ -178,8 +178,8 @@ describe('sync: the head', () => {
 
     await sync(...rows)
 
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
-    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'estimated' })
+    await expectPayment(deps, paid, { status: 'succeeded' })
+    await expectPayment(deps, credited, { feeStatus: 'estimated' })
     for (const { transactionId } of rows) {
       expect(await findingAbout(deps, transactionId, 'transaction_unexplained')).toMatchObject({
         status: 'open',
@@ -205,7 +205,7 @@ describe('sync: the head', () => {
         status,
         ...(!isBooked && { resolution: 'credited' }),
       })
-      expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+      await expectPayment(deps, credited, { feeStatus: 'actual' })
     },
   )
 

@@ -12,6 +12,7 @@ import { syncJobKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import {
+  expectPayment,
   findingAbout,
   paidUpstream,
   paymentOf,
@@ -27,7 +28,7 @@ function failGetPayment({ provider }: TestDeps) {
 }
 
 async function hasEnded(...[deps, paid]: Parameters<typeof paymentOf>) {
-  expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+  await expectPayment(deps, paid, { status: 'succeeded' })
   expect(await findDueJobs(deps, 10)).toStrictEqual([])
 }
 
@@ -107,7 +108,7 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
     await runSyncJobs(deps, { woken: false })
 
     expect(credited).toMatchObject({ status: 'succeeded', feeStatus: 'estimated' })
-    expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'actual' })
+    await expectPayment(deps, paid, { feeStatus: 'actual' })
   })
 
   it('is checked by its page, not by due jobs after a failed call', async ({
@@ -134,7 +135,7 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
     expect(summary).toMatchObject({ unanswered: 4, complete: true })
     // Each run's page checks both rows. The due jobs of the second run then make no call.
     expect(getPaymentCalls).toBe(4)
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+    await expectPayment(deps, paid, { status: 'succeeded' })
     expect(deps.published).toStrictEqual([])
   })
 
@@ -192,8 +193,8 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
         deps.clock.advance(300)
       }
 
-      expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
-      expect(await paymentOf(deps, otherPayment)).toMatchObject({ status: 'succeeded' })
+      await expectPayment(deps, paid, { status: 'pending' })
+      await expectPayment(deps, otherPayment, { status: 'succeeded' })
     },
   )
 

@@ -13,7 +13,13 @@ import { aClient, aRequest, aStoredClient, ledgerView } from '../../support/paym
 import { aSimulator } from '../../support/provider-simulator-harness.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { adapter } from '../../support/scripted-provider.ts'
-import { paidUpstream, paymentOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'
+import {
+  expectPayment,
+  paidUpstream,
+  paymentOf,
+  rowNow,
+  rowOfOtherAttempt,
+} from '../../support/synced-payment.ts'
 import { alter, putRaw, rawItem } from '../../support/tampering.ts'
 import {
   interceptTable,
@@ -214,7 +220,7 @@ it('an unreadable job stops no page that shows its row, and is written anew', as
   deps.provider.heal('getPayment')
   deps.clock.advance(600)
   await runSyncJobs(deps, { woken: false })
-  expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+  await expectPayment(deps, paid, { status: 'succeeded' })
 })
 
 describe('sync: the head by woken workers', () => {
@@ -231,7 +237,7 @@ describe('sync: the head by woken workers', () => {
     await Promise.all(others)
 
     expect(listings).toHaveLength(1)
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+    await expectPayment(deps, paid, { status: 'succeeded' })
   })
 
   it('reads new rows for deferred callbacks, but not within two minutes of a round', async ({
@@ -246,7 +252,7 @@ describe('sync: the head by woken workers', () => {
     deps.clock.advance(119)
     await runSyncJobs(deps, { woken: true })
 
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+    await expectPayment(deps, paid, { status: 'succeeded' })
     expect(listings).toHaveLength(1)
   })
 })

@@ -20,6 +20,7 @@ import { pageOfRows } from '../../support/fake-provider.ts'
 import { bookRefund } from '../../support/money-rows.ts'
 import {
   creditedPayment,
+  expectPayment,
   findingAbout,
   paymentOf,
   rowNow,
@@ -61,7 +62,7 @@ describe('sync: the positions of its slices', () => {
       const [, refusedAfterId, nextAfterId] = listings.map(({ afterId }) => afterId)
       expect(refusedAfterId).toBe(rows.at(-50)?.transactionId)
       expect(nextAfterId).toBe(isCursor ? undefined : refusedAfterId)
-      expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+      await expectPayment(deps, credited, { feeStatus: 'actual' })
       expect(await findDueJobs(deps, 10)).toStrictEqual([])
       expect(deps.lines.filter(({ code }) => code === 'sync.completed').slice(-2)).toMatchObject([
         { level: 'warn', fields: { end, incomplete: 1 } },
@@ -110,7 +111,7 @@ describe('sync: the positions of its slices', () => {
 
     await syncAfter(300)
 
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+    await expectPayment(deps, paid, { status: 'succeeded' })
     const waits = refusedAt.slice(1).map((at, n) => Math.round((at - (refusedAt[n] ?? 0)) / 60_000))
     expect(waits.slice(0, 5)).toStrictEqual([5, 10, 20, 35, 60])
     expect(Math.min(...waits.slice(5))).toBe(60)
@@ -144,9 +145,9 @@ describe('sync: the positions of its slices', () => {
     }
 
     expect(summary).toMatchObject({ unanswered: 1, complete: true })
-    expect(await paymentOf(deps, otherPayment)).toMatchObject({ feeStatus: 'actual' })
+    await expectPayment(deps, otherPayment, { feeStatus: 'actual' })
     expect([findingBefore, (await findFinding())?.status]).toStrictEqual([undefined, 'open'])
-    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+    await expectPayment(deps, credited, { feeStatus: 'actual' })
   })
 
   it('move past a row with write conflicts, which is checked again', async ({
@@ -168,10 +169,7 @@ describe('sync: the positions of its slices', () => {
     await syncAfter(600)
 
     expect(summary).toMatchObject({ unanswered: 1, complete: true })
-    expect(await paymentOf(deps, credited)).toMatchObject({
-      feeStatus: 'actual',
-      providerFeeMinor: 4_440,
-    })
+    await expectPayment(deps, credited, { feeStatus: 'actual', providerFeeMinor: 4_440 })
   })
 
   it('belong to the newest worker: the previous worker cannot write a slice', async ({
@@ -254,6 +252,6 @@ it.for([
 
     expect([summary.complete, sleeps]).toStrictEqual([isAwaited, isAwaited ? [pauseMs] : []])
     expect(listings[2]).toStrictEqual(listings[1])
-    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+    await expectPayment(deps, credited, { feeStatus: 'actual' })
   },
 )

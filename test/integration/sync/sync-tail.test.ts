@@ -21,6 +21,7 @@ import { NOT_SETTLED, pageOfRows, settledRow } from '../../support/fake-provider
 import { checkWhenDue, OVO_REQUEST, paidWhileCreating } from '../../support/payment-builders.ts'
 import {
   creditedPayment,
+  expectPayment,
   type PaidUpstream,
   paidUpstream,
   paymentOf,
@@ -99,10 +100,7 @@ describe('sync: the tail', () => {
     expect(earlyListings).toBe(0)
     const hour = { createdFrom: start, createdTo: addMs(start, HOUR_MS - 1) }
     expect(listings).toMatchObject([{ ...hour, category: CATEGORY, rows: 2 }])
-    expect(await paymentOf(deps, credited)).toMatchObject({
-      feeStatus: 'actual',
-      providerFeeMinor: 4_440,
-    })
+    await expectPayment(deps, credited, { feeStatus: 'actual', providerFeeMinor: 4_440 })
   })
 
   it('reads an hour at most four times: three times a day apart, then after 28 days', async ({
@@ -220,7 +218,7 @@ describe('sync: a row as the provider’s answer', () => {
         status: 'succeeded',
         capture: { providerPaymentId: paid.providerPaymentId },
       }
-      expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'estimated', ...credited })
+      await expectPayment(deps, paid, { feeStatus: 'estimated', ...credited })
       // The gateway made the request, and never asked about the request, its payment or its fee.
       const operations = deps.provider.calls
         .map(({ operation }) => operation)

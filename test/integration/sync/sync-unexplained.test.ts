@@ -8,7 +8,13 @@ import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView, paidWhileCreating } from '../../support/payment-builders.ts'
-import { findingAbout, paymentOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'
+import {
+  expectPayment,
+  findingAbout,
+  paymentOf,
+  rowNow,
+  rowOfOtherAttempt,
+} from '../../support/synced-payment.ts'
 import { beforeCommit } from '../../support/test-deps.ts'
 import { heldTest as it, refundFields, sumsOf, ZERO_SUMS } from './held-money.ts'
 import { foreignIds } from './sync-test.ts'
@@ -74,7 +80,7 @@ describe('sync: a transaction without a payment', () => {
       paymentId: paid.payment.paymentId,
       clientId: client.clientId,
     })
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', netMinor: 95_460 })
+    await expectPayment(deps, paid, { status: 'succeeded', netMinor: 95_460 })
   })
 
   it.for<[string, Partial<ProviderTransaction>]>([
@@ -88,10 +94,7 @@ describe('sync: a transaction without a payment', () => {
 
       await sync(row, settledRow(foreignIds, deps.now(), { status: 'reversed' }))
 
-      expect(await paymentOf(deps, paid)).toMatchObject({
-        status: 'succeeded',
-        reversal: { amountMinor: 100_000 },
-      })
+      await expectPayment(deps, paid, { status: 'succeeded', reversal: { amountMinor: 100_000 } })
       expect(await ledgerView(deps, client)).toStrictEqual({ pendingMinor: 0, succeeded: 1 })
       expect(deps.published).toMatchObject([
         { subject: `${row.transactionId}#${type}#money_went_back` },

@@ -139,13 +139,12 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
     expect(await rowOf(deps, delivery)).toEqual(abandonedRow)
     expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBe(deps.now())
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
-    expect(new Set(deps.webhooks.map(({ body }) => body.toString('utf8')))).toStrictEqual(
-      new Set([event.body]),
-    )
-    expect(new Set(deps.webhooks.map(({ headers }) => headers['X-Gateway-Signature'])).size).toBe(1)
-    expect(
-      new Set(deps.webhooks.map(({ headers }) => headers['X-Gateway-Delivery-Id'])),
-    ).toStrictEqual(new Set([delivery.deliveryId]))
+    const signature = deps.webhooks[0]?.headers['X-Gateway-Signature']
+    const ids = { 'X-Gateway-Signature': signature, 'X-Gateway-Delivery-Id': delivery.deliveryId }
+    for (const { body, headers } of deps.webhooks) {
+      expect(body.toString('utf8')).toBe(event.body)
+      expect(headers).toMatchObject(ids)
+    }
     const outcomes = logCodes(deps).filter((code) => /^delivery\.(failed|abandoned)$/.test(code))
     expect(outcomes).toStrictEqual([...Array(7).fill('delivery.failed'), 'delivery.abandoned'])
   })

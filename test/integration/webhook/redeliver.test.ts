@@ -64,11 +64,13 @@ async function aFinishedDelivery(overrides: Partial<Delivery> = ABANDONED) {
 const DIFFERENCES = {
   byOperator: {
     records: 1,
+    answer: { count: 1 },
     deleted: 'the endpoint is deleted',
-    unreadable: /^409 Run recount-ledger --client_id /,
+    unreadable: /^409 No action repairs its row. GET .v1.events has its event/,
   },
   byMerchant: {
     records: 0,
+    answer: { status: 'scheduled' },
     deleted: 'the endpoint is disabled',
     unreadable: /^500 GET .v1.events has its event/,
   },
@@ -77,7 +79,7 @@ const DIFFERENCES = {
 describe.each(['byOperator', 'byMerchant'] as const)(
   'a redelivery %s (design sections 4 and 8)',
   (by) => {
-    const { records, deleted, unreadable } = DIFFERENCES[by]
+    const { records, answer, deleted, unreadable } = DIFFERENCES[by]
     const arrange = async (overrides?: Partial<Delivery>) => {
       const scene = await aFinishedDelivery(overrides)
       return { ...scene, redeliver: scene[by] }
@@ -106,7 +108,7 @@ describe.each(['byOperator', 'byMerchant'] as const)(
         const { deps, event, delivery, redeliver, row } = await arrange(overrides)
         deps.answerWebhooks(async () => FAILED)
 
-        expect(await redeliver()).toMatchObject({ status: 200 })
+        expect(await redeliver()).toMatchObject({ status: 200, body: answer })
 
         const { attempts } = delivery
         const day = {

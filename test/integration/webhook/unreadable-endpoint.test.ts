@@ -11,7 +11,7 @@ import { anApi } from '../../support/api-event.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { standingOf, sweptADayLater } from '../../support/settlement-builders.ts'
-import { type PaidUpstream, paidUpstream, paymentOf } from '../../support/synced-payment.ts'
+import { expectPayment, type PaidUpstream, paidUpstream } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
@@ -51,7 +51,7 @@ describe('an event type of a later release', () => {
 
     await announce()
 
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+    await expectPayment(deps, paid, { status: 'succeeded' })
     expect(await deliveryTo(deps, endpoint, paid)).toMatchObject({ status: 'scheduled' })
     expect(await sweptADayLater(deps, client)).toMatchObject({ status: 'recorded' })
   })
@@ -111,7 +111,7 @@ describe('an endpoint whose row cannot be read', () => {
 
     await announce()
 
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+    await expectPayment(deps, paid, { status: 'succeeded' })
     expect(await deliveryTo(deps, other, paid)).toMatchObject({ status: 'scheduled' })
     expect(await deliveryTo(deps, endpoint, paid)).toBeUndefined()
     expect(deps.lines.filter(({ code }) => code === 'row.unreadable')).toMatchObject([

@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { startProgress } from '../../../infra/operate/admin/progress.ts'
 import { parsePayload } from '../../../shared/operator/action-payload.ts'
@@ -6,6 +8,7 @@ import { approvalHint } from '../../../shared/operator/approval-store.ts'
 import { cli } from '../../support/admin-command.ts'
 import { handlerOf } from '../../support/operator-actions.ts'
 import { json } from '../../support/scripted-server.ts'
+import { tempDirectory } from '../../support/temp-directory.ts'
 
 const CLIENT = json(200, { status: 200, body: { client_id: 'c1', name: 'Warung' } })
 
@@ -185,4 +188,20 @@ it('npm run admin -- today names once what it could not read, and ends with 1', 
     'list-suspense did not read all rows. Older rows may wait too: ' +
       'npm run -s admin -- list-suspense --status open shows all, page by page.',
   ])
+})
+
+it('npm run admin names the file of a batch that it cannot write, although no approvals can be written', async () => {
+  const folder = tempDirectory()
+  const file = { name: 'payout-0001.csv', text: 'a' }
+  for (const name of [file.name, 'payout-approvals.csv']) mkdirSync(join(folder, name))
+  const batch = { number: 1, count: 1, state: 'ready', total_minor: 1, digest: 'd' }
+  const ids = { settlement_id: 's', client_id: 'c', amount_minor: 1, command: null }
+  const left_out = [{ ...ids, reason: 'changed', confirm: { bank: 'b' } }]
+  const { run } = await cli(json(200, { status: 200, body: { batch, file, left_out } }))
+
+  const { code, err } = await run('payout-file', '--out', folder)
+
+  expect(code).toBe(2)
+  expect(err).toContain('payout-approvals.csv cannot be written')
+  expect(err).toContain('--batch 1 --out FOLDER writes it again')
 })

@@ -220,7 +220,7 @@ it('the gateway’s headers verify with Standard Webhooks, beside those of the s
   const [body, hexKey] = [Buffer.from(BODY), `hexkey:${Buffer.from(SECRET).toString('hex')}`]
   const deliveryId = v.parse(DeliveryIdSchema, '2f1d3c1c-5b7e-4f6f-8f37-1f0a6f8b9c2d')
   const event = {
-    eventName: 'payment.succeeded',
+    eventName: 'payment.held#id#open',
     eventId: v.parse(EventIdSchema, EVENT_ID),
     deliveryId,
   }
@@ -237,7 +237,7 @@ it('the gateway’s headers verify with Standard Webhooks, beside those of the s
   })
   expect(headersAt(1_700_000_000_999)).toStrictEqual({
     'Content-Type': 'application/json',
-    'X-Gateway-Event': 'payment.succeeded',
+    'X-Gateway-Event': 'payment.held',
     'X-Gateway-Signature': openssl.toString().trim().split(' ').at(-1),
     'X-Gateway-Delivery-Id': deliveryId,
     'webhook-id': EVENT_ID,

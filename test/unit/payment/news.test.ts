@@ -48,6 +48,7 @@ function news(capture?: ProviderPayment, requestStatus?: ProviderRequestStatus):
 }
 
 const OWN = aPayment({ paymentRequestId: 'pr-own' })
+const ENDS = ['succeeded', 'failed', 'expired', 'cancelled'] as const
 const FOREIGN = aPayment({ paymentRequestId: 'pr-shown' })
 const STATUSES = [
   'open',
@@ -131,7 +132,7 @@ describe('decideOnNews: a status without money', () => {
       const isFinal = status === 'failed' || status === 'expired' || status === 'cancelled'
       for (const stored of [
         FOREIGN,
-        { ...SUCCEEDED, paymentRequestId: 'pr-own' },
+        ...ENDS.map((end) => ({ ...OWN, status: end })),
         CREATING,
         undefined,
         ...(isFinal ? [] : [OWN]),
