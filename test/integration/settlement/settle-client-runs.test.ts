@@ -86,10 +86,9 @@ function messagesIn({ sent }: TestDeps) {
 async function drainQueue(deps: TestDeps) {
   let runs = 0
   for (let bodies = messagesIn(deps); bodies.length > 0 && runs < 100; bodies = messagesIn(deps)) {
-    const [body] = bodies
     for (let time = 0; time < 2; time++) {
       runs++
-      await handOver(worker, deps, [body])
+      await handOver(worker, deps, bodies.slice(0, 1))
     }
   }
   return runs
