@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import { RETRIED_CODES } from '../../docs/examples/retrying-gateway.ts'
-import { answersClients, routeKeyOf } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { channelTable } from '../../infra/local/openapi/channel-table.ts'
 import { withWritten } from '../../infra/local/terminal/with-written.ts'
@@ -18,6 +17,7 @@ import { REVERSAL_KINDS } from '../../shared/journal/payment-money.ts'
 import { FAILURE_REASONS } from '../../shared/payment-status.ts'
 import { timestampOf } from '../../shared/time.ts'
 import { WAITS_MS } from '../../shared/webhook/send/record-attempt-result.ts'
+import { CLIENT_ROUTES } from '../support/api-event.ts'
 import { anchorsOf, blocksOf, matchesIn } from '../support/document-blocks.ts'
 import { makeProject, missingFor } from '../support/receiver-program.ts'
 import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
@@ -119,9 +119,8 @@ describe('the first deployment in docs/operations.md', () => {
 it('the table of the API in the README has every route that merchants call', () => {
   const cells = matchesIn(README, /^\| (`(?:GET|POST) .*?`) \|/gm)
   const named = cells.flatMap((cell) => matchesIn(cell, /`([^`]+)`/g))
-  const routes = MANIFEST.filter(answersClients).flatMap((spec) => routeKeyOf(spec) ?? [])
 
-  expect(named.toSorted()).toStrictEqual(routes.toSorted())
+  expect(named.toSorted()).toStrictEqual(CLIENT_ROUTES.toSorted())
 })
 
 it('the table of money movements in the README names functions of the manifest and files of the domain', () => {

@@ -1,4 +1,3 @@
-import { handler as adjustHouseAction } from '../../functions/admin/adjust-house.ts'
 import { findUnclaimedRow, takeOverRow } from '../../shared/journal/house-store.ts'
 import { prepareMovement } from '../../shared/posting/move-payment.ts'
 import type { Steps } from '../../shared/table/table.ts'
@@ -94,7 +93,7 @@ export async function adjustHouse({ prng, deps, model }: Play) {
     ]),
   )
   const input = { operator: OPERATOR, reference: crypto.randomUUID(), notes: 'invoice', ...sides }
-  const { status, body } = await invokeAdmin(adjustHouseAction, deps, input)
+  const { status, body } = await invokeAdmin('adjust-house', deps, input)
   if (status !== 200) throw new Error(`adjust-house answers ${JSON.stringify(body)}`)
   model.adjustHouse(legs)
 }

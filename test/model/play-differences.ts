@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { handler as getBooks } from '../../functions/admin/get-books.ts'
 import { auditLedger } from '../../shared/audit/audit-client.ts'
 import { auditWholeGateway } from '../../shared/audit/audit-gateway.ts'
 import { bookDay } from '../../shared/journal/day-totals.ts'
@@ -69,7 +68,7 @@ export async function bookDifferences({ prng, deps, model, clients, contradicted
   const client = prng.chance(1 / 2) ? prng.pick(clients) : undefined
   const days = { from: to !== undefined && to < from ? to : from, to: to ?? today }
   const input = { ...days, ...(client && { client_id: client.clientId }) }
-  const { status, body } = await invokeAdmin(getBooks, deps, input)
+  const { status, body } = await invokeAdmin('get-books', deps, input)
   if (status !== 200) return [`get-books answers ${status} ${JSON.stringify(body)}`]
   const { figures, balanced } = v.parse(Books, body)
   const shown = new Map(figures.map(({ name, amount_minor }) => [name, amount_minor]))

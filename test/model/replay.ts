@@ -1,18 +1,16 @@
 import * as v from 'valibot'
-import { handler as getBooks } from '../../functions/admin/get-books.ts'
 import { auditGateway } from '../../shared/audit/audit-gateway.ts'
 import { bookDay } from '../../shared/journal/day-totals.ts'
 import { getBalance } from '../../shared/ledger/ledger-store.ts'
 import { minor } from '../../shared/money.ts'
 import { resolveSuspense } from '../../shared/posting/resolve-suspense.ts'
-import { returnPayout } from '../../shared/settlement/return-payout.ts'
 import { recordSuspense } from '../../shared/suspense/record-suspense.ts'
 import { addMs, DAY_MS, epochMs, HOUR_MS } from '../../shared/time.ts'
 import { settledRow } from '../support/fake-provider.ts'
 import { jakartaMidnightAfter } from '../support/jakarta.ts'
 import { adjustBalance, someHeldMoney } from '../support/money-rows.ts'
 import { invokeAdmin, OPERATOR } from '../support/operator-actions.ts'
-import { BY_OPERATOR, fail, payOut, recredit, sweep } from '../support/settlement-builders.ts'
+import { bringBack, fail, payOut, recredit, sweep } from '../support/settlement-builders.ts'
 import { withApproval } from '../support/with-approval.ts'
 import { adjustHouse, bookHouse, correctByRow, refundByRow } from './house-steps.ts'
 import {
@@ -83,7 +81,7 @@ const FIRST_DAY = '2026-11-01'
 
 /** The takings that are not posted stand beside the books. */
 async function figuresOf({ deps }: Play, input: object) {
-  const { body } = await invokeAdmin(getBooks, deps, input)
+  const { body } = await invokeAdmin('get-books', deps, input)
   return v.parse(Books, body).figures.filter(({ name }) => name !== 'open')
 }
 
@@ -155,8 +153,7 @@ async function close({ prng, deps, model, settlements }: Play) {
   } else if (one.state === 'paid') {
     one.state = 'done'
     if (prng.chance(1 / 2)) return
-    const input = { settlementId: settlement.settlementId, ...BY_OPERATOR, bankReference: 'BACK' }
-    await withApproval(deps, () => returnPayout(deps, input))
+    await bringBack(deps, settlement)
     model.adjust(clientId, 'returned', netMinor)
   } else if (prng.chance(1 / 3)) {
     await fail(deps, settlement)

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { PROJECT_ROOT } from '../support/source-file.ts'
+import { projectText } from '../support/source-file.ts'
 import { guardsOf, MODELS, withoutGuard } from './model.ts'
 
 function switchesOf(config: string) {
@@ -28,7 +26,7 @@ describe('the models of the protocols', () => {
   it.each(MODELS.flatMap(({ guards }) => guards))(
     '$name is a condition that the code has where the model says',
     (guard) => {
-      const code = readFileSync(join(PROJECT_ROOT, guard.path), 'utf8')
+      const code = projectText(guard.path)
 
       expect(code).toMatch(
         new RegExp(`^(export )?(const|(async )?function) ${guard.declaration}\\b`, 'm'),

@@ -2,8 +2,6 @@
  * Goal: show that the tests notice broken code. Method: break the code that guards money, tenancy,
  * delivery and secrets in one place after another, and see which layer of the tests notices first.
  */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import {
   readOptions,
   runProgram,
@@ -11,7 +9,7 @@ import {
   wholeNumber,
 } from '../../infra/local/terminal/command-line.ts'
 import { markdownTable } from '../support/markdown-table.ts'
-import { PROJECT_ROOT, sourcesIn } from '../support/source-file.ts'
+import { projectText, sourcesIn } from '../support/source-file.ts'
 import { type Asker, endAll, openAsker } from './asking.ts'
 import { type Check, checksReaching, knownChecks, LAYERS, layerOf } from './checks.ts'
 import { EXCEPTIONS } from './exceptions.ts'
@@ -104,12 +102,10 @@ function cellsOf(some: readonly Finding[]) {
 }
 
 function codeOf({ path, start, end, by, line }: Mutant) {
-  const [was, is] = [textOf(path).slice(start, end), by].map((code) => code.replaceAll(/\s+/g, ' '))
+  const [was, is] = [projectText(path).slice(start, end), by].map((code) =>
+    code.replaceAll(/\s+/g, ' '),
+  )
   return `${path}:${line}\n    ${was}\n -> ${is || 'nothing'}`
-}
-
-function textOf(path: string) {
-  return readFileSync(join(PROJECT_ROOT, path), 'utf8')
 }
 
 /** Mutants listed as exceptions come last, because every check runs on them. */
@@ -147,7 +143,7 @@ async function askAll({ files, mutants }: ReturnType<typeof chosenBy>) {
 async function askMutant(asker: Asker, mutant: Mutant, checks: readonly Check[]) {
   const startedMs = performance.now()
   const times = new Map(checks.map(({ name, ms }) => [name, ms]))
-  const replaced = { path: mutant.path, text: withMutant(textOf(mutant.path), mutant) }
+  const replaced = { path: mutant.path, text: withMutant(projectText(mutant.path), mutant) }
   // Far above what a check takes on a busy machine: a mutant may loop for ever.
   const boundMsOf = (name: string) => 30_000 + 10 * (times.get(name) ?? 0)
   const results = await asker.ask({ checks: [...times.keys()], replaced }, boundMsOf)

@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { runTool } from '../support/run-tool.ts'
-import { PROJECT_ROOT } from '../support/source-file.ts'
+import { projectText } from '../support/source-file.ts'
 import { judgementOn } from './judgement.ts'
 import { type Rehearsal, startRehearsal } from './rehearsal.ts'
 import { BREAKS } from './steps/update-stage.ts'
@@ -106,7 +104,7 @@ it('a program that takes too long ends with all processes that it started, altho
 })
 
 it.for(BREAKS)('a release $what is made of the present code', ({ file, change }) => {
-  const text = readFileSync(join(PROJECT_ROOT, file), 'utf8')
+  const text = projectText(file)
 
   expect(change(text)).not.toBe(text)
 })

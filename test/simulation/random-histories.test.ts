@@ -4,10 +4,11 @@
  * one process and in two; each draws its faults and its operations, then the faults stop and
  * everything must come to rest. `npm run sim -- --seed N --trace` prints a history.
  */
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { tempDirectory } from '../support/temp-directory.ts'
 import type { HistoryOptions } from './histories/history.ts'
 import { runSeed, runSeeds, type SeedResult } from './run-seeds.ts'
 import { runForked } from './world/fork-pool.ts'
@@ -32,7 +33,7 @@ it('every invariant holds, and two processes give the results of one, in order',
 })
 
 it('a seed that ends its process fails, and another process takes the others', async () => {
-  const worker = join(mkdtempSync(join(tmpdir(), 'pool-')), 'worker.cjs')
+  const worker = join(tempDirectory(), 'worker.cjs')
   writeFileSync(
     worker,
     "process.on('message', (task) => task === 2 ? process.exit(3) : process.send(task))",

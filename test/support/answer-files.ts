@@ -1,31 +1,23 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import writeXlsxFile from 'write-excel-file/node'
-import { handler as approve } from '../../functions/admin/approve.ts'
-import { handler as payoutAnswer } from '../../functions/admin/payout-answer.ts'
-import { handler as payoutFile } from '../../functions/admin/payout-file.ts'
-import type { AdminHandler } from '../../shared/runtime/admin-handler.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../shared/settlement/settlement-store.ts'
 import { cli } from './admin-command.ts'
 import { aWaitingSettlement } from './batch-builders.ts'
-import { lambdaContext } from './operator-actions.ts'
+import { handlerOf, lambdaContext } from './operator-actions.ts'
 import { json, type Script } from './scripted-server.ts'
 import { BANK } from './settlement-builders.ts'
 import { tempDirectory } from './temp-directory.ts'
 import { memoryDeps, type TestDeps } from './test-deps.ts'
 
-const HANDLERS: readonly (readonly [string, AdminHandler])[] = [
-  ['payout-file', payoutFile],
-  ['payout-answer', payoutAnswer],
-  ['approve', approve],
-]
-
 export function served(deps: TestDeps): Script {
   return (response, request) => {
-    const [, handler] = HANDLERS.find(([name]) => request.url.includes(`local-${name}/`)) ?? []
-    const answer = handler?.withDeps(deps)(JSON.parse(request.body), lambdaContext('action'))
-    void Promise.resolve(answer).then((body) => json(200, body)(response, request))
+    const [, action = ''] = /local-(.+)\//.exec(request.url) ?? []
+    const answer = handlerOf(action).then(({ withDeps }) =>
+      withDeps(deps)(JSON.parse(request.body), lambdaContext('action')),
+    )
+    void answer.then((body) => json(200, body)(response, request))
   }
 }
 

@@ -17,6 +17,8 @@ import { handler as notFound } from '../../functions/api/not-found.ts'
 import { handler as redeliverToEndpoint } from '../../functions/api/redeliver-to-endpoint.ts'
 import { handler as redeliverWebhook } from '../../functions/api/redeliver-webhook.ts'
 import { handler as receiveCallback } from '../../functions/callback/receive-provider-callback.ts'
+import { answersClients, routeKeyOf } from '../../functions/function-spec.ts'
+import { MANIFEST } from '../../functions/manifest.ts'
 import { httpEvent } from '../../infra/local/triggers/http-event.ts'
 import type { Client } from '../../shared/client/client.ts'
 import type { Deps } from '../../shared/deps.ts'
@@ -67,6 +69,11 @@ export const CALLBACK: Endpoint = { route: 'POST /callbacks/xendit', handler: re
 export const CALLBACK_TOKEN = 'a-token-of-tests'
 
 export const UNKNOWN_PATH: Endpoint = { route: '$default', handler: notFound }
+
+/** Each route of the manifest that a merchant calls. */
+export const CLIENT_ROUTES = MANIFEST.filter(answersClients).flatMap(
+  (spec) => routeKeyOf(spec) ?? [],
+)
 
 export type Query = Readonly<Record<string, string>>
 

@@ -1,6 +1,4 @@
 import * as v from 'valibot'
-import { handler as payoutAnswer } from '../../functions/admin/payout-answer.ts'
-import { handler as payoutFile } from '../../functions/admin/payout-file.ts'
 import type { Client } from '../../shared/client/client.ts'
 import { approve } from '../../shared/operator/approve.ts'
 import { batchSubject } from '../../shared/settlement/batch/batch.ts'
@@ -10,7 +8,7 @@ import { auditHeadKey } from '../../shared/table/keys.ts'
 import { adjustBalance } from './money-rows.ts'
 import { invokeWhole, OPERATOR } from './operator-actions.ts'
 import { auditedNow, sweptNow, withoutFloor } from './settlement-builders.ts'
-import { interceptTable, memoryDeps, type TestDeps, writtenKeys } from './test-deps.ts'
+import { beforeFirst, memoryDeps, type TestDeps, writtenKeys } from './test-deps.ts'
 import { APPROVER } from './with-approval.ts'
 
 const Answer = v.object({
@@ -23,7 +21,7 @@ const Answer = v.object({
 
 /** The answer of `payout-file`, without a second person. */
 export function askForFile(deps: TestDeps, input: object = {}) {
-  return invokeWhole(payoutFile, deps, { operator: OPERATOR, ...input })
+  return invokeWhole('payout-file', deps, { operator: OPERATOR, ...input })
 }
 
 export async function fileOf(deps: TestDeps, input: object = {}) {
@@ -52,7 +50,7 @@ export async function answerLine(
     bank_account_no: bank?.bankAccountNo,
     ...fields,
   }
-  return invokeWhole(payoutAnswer, deps, { operator: OPERATOR, lines: [line] })
+  return invokeWhole('payout-answer', deps, { operator: OPERATOR, lines: [line] })
 }
 
 /** A settlement that waits for its payout, of its own client unless one is given. */
@@ -85,12 +83,5 @@ export async function dyingFileOf(deps: TestDeps) {
 /** Runs `other` before the first transaction that changes the batch after it was opened. */
 export function beforeBatchChanges(deps: TestDeps, other: () => Promise<unknown>) {
   const { pk } = auditHeadKey(batchSubject(1))
-  let done = false
-  return interceptTable(deps, {
-    before: async (call) => {
-      if (done || !writtenKeys([call]).some((key) => key.pk === pk)) return
-      done = true
-      await other()
-    },
-  })
+  return beforeFirst(deps, (call) => writtenKeys([call]).some((key) => key.pk === pk), other)
 }

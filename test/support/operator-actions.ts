@@ -21,8 +21,33 @@ export function lambdaContext(functionName: string, remainingMs = 60_000) {
   } as Context
 }
 
+export type Worker<Answer = unknown> = {
+  readonly withDeps: (deps: Deps) => (event: never, context: never) => Promise<Answer>
+}
+
+/** A worker gets one batch of messages: `message-0`, `message-1` and so on. */
+export function handOver<Answer>(
+  worker: Worker<Answer>,
+  deps: Deps,
+  bodies: readonly unknown[],
+  functionName = 'worker',
+) {
+  const Records = bodies.map((body, at) => ({
+    messageId: `message-${at}`,
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  }))
+  return worker.withDeps(deps)({ Records } as never, { functionName } as never)
+}
+
+/** The handler of an action, by the name that an operator types. */
+export async function handlerOf(action: string) {
+  const module: unknown = await import(`../../functions/admin/${action}.ts`)
+  return (module as { readonly handler: AdminHandler }).handler
+}
+
 /** Returns the audit record apart from the body. */
-export async function invokeWhole(handler: AdminHandler, deps: Deps, payload: unknown) {
+export async function invokeWhole(action: string, deps: Deps, payload: unknown) {
+  const handler = await handlerOf(action)
   const { status, body } = await handler.withDeps(deps)(payload, lambdaContext('action'))
   const { audit, ...rest } = { audit: undefined, ...body }
   return { status, body: rest, audit: audit as unknown }
@@ -30,23 +55,23 @@ export async function invokeWhole(handler: AdminHandler, deps: Deps, payload: un
 
 /** A second person gives the approval that the action asks for. */
 export async function invokeAdmin(
-  handler: AdminHandler,
+  action: string,
   deps: Deps,
   payload: unknown,
 ): Promise<AdminReply> {
-  const { status, body } = await invokeWhole(handler, deps, payload)
+  const { status, body } = await invokeWhole(action, deps, payload)
   const asked = askedApproval(Object(body).action_hint)
   if (asked === undefined) return { status, body }
   await approve(deps, { ...asked, operator: APPROVER })
-  const approved = await invokeWhole(handler, deps, payload)
+  const approved = await invokeWhole(action, deps, payload)
   return { status: approved.status, body: approved.body }
 }
 
 export async function withClient(overrides: Overrides = {}, fields: Partial<Client> = {}) {
   const deps = testDeps(overrides)
   const client = await aStoredClient(deps, fields)
-  const act = (handler: AdminHandler, input: object = {}, own: TestDeps = deps) =>
-    invokeAdmin(handler, own, { operator: 'ana', client_id: client.clientId, ...input })
+  const act = (action: string, input: object = {}, own: TestDeps = deps) =>
+    invokeAdmin(action, own, { operator: 'ana', client_id: client.clientId, ...input })
   return {
     deps,
     client,

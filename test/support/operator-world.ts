@@ -39,9 +39,9 @@ export async function operatorWorld(deps: TestDeps) {
   const [client, stranger] = [await withoutFloor(deps), await aStoredClient(deps)]
   const { key, header } = await issueKey(deps, client.clientId)
   const endpoint = await storedEndpoint(deps, { clientId: client.clientId })
-  const failed = await fail(deps, await settledAmount(deps, client, 100_000))
-  const returned = await payOut(deps, await settledAmount(deps, await withoutFloor(deps), 100_000))
-  const settlement = await settledAmount(deps, client, 100_000)
+  const failed = await fail(deps, await settledAmount(deps, client))
+  const returned = await payOut(deps, await settledAmount(deps, await withoutFloor(deps)))
+  const settlement = await settledAmount(deps, client)
   await aSucceededPayment(deps, client)
   aDayLater(deps)
   const pending = await aPendingPayment(deps, client)

@@ -140,14 +140,18 @@ export function lateAnswer({ provider }: TestDeps): PromiseWithResolvers<CreateA
 /** A client's ledger with one pending payment. */
 export const ONE_PENDING = { pendingMinor: 0, pending: 1 }
 
-/** Each create is answered with these fields of the provider's request. */
-export function changeCreated({ provider }: TestDeps, fields: Partial<ProviderRequest>) {
+/** Each create has these fields of the provider's request. `isLost`: its answer is. */
+export function changeCreated(
+  { provider }: TestDeps,
+  fields: Partial<ProviderRequest>,
+  isLost = () => false,
+) {
   provider.script('createRequest', async (input, timeoutMs) => {
     const answer = await provider.healthy.createRequest(input, timeoutMs)
     if (answer.kind !== 'created') return answer
     const request = { ...answer.request, ...fields }
     provider.requests.set(request.paymentRequestId, { ...request, input })
-    return { kind: 'created', request }
+    return isLost() ? TIMED_OUT : { kind: 'created', request }
   })
 }
 

@@ -5,6 +5,7 @@ import { ZERO } from '../../shared/money.ts'
 import { markSettlementFailed } from '../../shared/payout/mark-settlement-failed.ts'
 import { markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
 import { recreditSettlement } from '../../shared/settlement/close-settlement.ts'
+import { returnPayout } from '../../shared/settlement/return-payout.ts'
 import { settleClient, triggerSettlement } from '../../shared/settlement/settle-client.ts'
 import { type Settlement, SettlementSchema } from '../../shared/settlement/settlement.ts'
 import {
@@ -146,6 +147,12 @@ export function fail(deps: TestDeps, { settlementId }: Known) {
 export function recredit(deps: TestDeps, { settlementId }: Known) {
   return withApproval(deps, () => recreditSettlement(deps, { settlementId, ...BY_OPERATOR }))
 }
+/** The bank sends the money of a payout back. */
+export function bringBack(deps: TestDeps, { settlementId }: Known, bankReference = 'BACK') {
+  return withApproval(deps, () =>
+    returnPayout(deps, { settlementId, ...BY_OPERATOR, bankReference }),
+  )
+}
 
 export function sweepADayLater(deps: TestDeps, client: Client) {
   aDayLater(deps)
@@ -153,7 +160,7 @@ export function sweepADayLater(deps: TestDeps, client: Client) {
 }
 
 /** The net is the amount less 4,000 and one thousandth. */
-export async function settledAmount(deps: TestDeps, client: Client, notionalMinor: number) {
+export async function settledAmount(deps: TestDeps, client: Client, notionalMinor = 100_000) {
   await aSucceededPayment(deps, client, { notionalMinor })
   return sweptADayLater(deps, client)
 }

@@ -231,6 +231,7 @@ export function writtenKeys(calls: readonly TableCall[]): readonly Key[] {
   )
 }
 
+/** Runs `other` once: at the first request of a kind, or of which a test holds. */
 export const beforeFirst = atFirst('before')
 
 export function beforeCommit(deps: TestDeps, other: () => unknown) {
@@ -239,6 +240,10 @@ export function beforeCommit(deps: TestDeps, other: () => unknown) {
 
 /** If `other` throws, the answer is lost. */
 export const afterFirst = atFirst('after')
+
+export function withoutTopic<Own extends TestDeps>(deps: Own) {
+  return { ...deps, alerts: { publish: () => Promise.reject(new Error('no topic')) } }
+}
 
 /**
  * Every request of this kind fails: it never arrives (`before`), or its answer is lost (`after`).
@@ -256,10 +261,14 @@ export function failingOn(
 }
 
 function atFirst(when: 'before' | 'after') {
-  return (deps: TestDeps, kind: TableCall['name'], other: () => unknown) => {
+  return (
+    deps: TestDeps,
+    which: TableCall['name'] | ((call: TableCall) => boolean),
+    other: () => unknown,
+  ) => {
     let done = false
-    const hook = async ({ name }: TableCall) => {
-      if (done || name !== kind) return
+    const hook = async (call: TableCall) => {
+      if (done || !(typeof which === 'string' ? call.name === which : which(call))) return
       done = true
       await other()
     }

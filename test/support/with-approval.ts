@@ -1,8 +1,11 @@
 import * as v from 'valibot'
+import { acceptDifference } from '../../shared/audit/accept-difference.ts'
 import type { Deps } from '../../shared/deps.ts'
 import { GatewayError } from '../../shared/errors.ts'
+import type { ClientId } from '../../shared/ids.ts'
 import { APPROVED_ACTIONS } from '../../shared/operator/approval-store.ts'
 import { approve } from '../../shared/operator/approve.ts'
+import type { Difference } from '../../shared/verdict/difference.ts'
 
 /**
  * Acts; if the action needs an approval that the second person gives, the action is repeated.
@@ -21,6 +24,12 @@ export async function withApproval<Result>(
     await approve(deps, { ...asked, operator: APPROVER })
     return act()
   }
+}
+
+/** Finance accepts a difference: of the gateway, unless a client is given. */
+export function accept(deps: Deps, difference: Difference, clientId?: ClientId) {
+  const accepted = { difference, clientId, operator: 'ana', notes: 'known' }
+  return withApproval(deps, () => acceptDifference(deps, accepted))
 }
 
 export const APPROVER = 'wati@gateway.example'

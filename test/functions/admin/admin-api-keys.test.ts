@@ -1,7 +1,4 @@
 import { describe, expect } from 'vitest'
-import { handler as issueApiKey } from '../../../functions/admin/issue-api-key.ts'
-import { handler as listApiKeys } from '../../../functions/admin/list-api-keys.ts'
-import { handler as revokeApiKey } from '../../../functions/admin/revoke-api-key.ts'
 import { type ApiKey, keyIdOf } from '../../../shared/client/api-key-store.ts'
 import { authenticate } from '../../../shared/client/authenticate.ts'
 import { runInBackground } from '../../../shared/runtime/runtime-deps.ts'
@@ -37,7 +34,7 @@ describe('issue-api-key (design section 7)', () => {
   }) => {
     deps.clock.advance(1)
 
-    const { status, body } = await act(issueApiKey)
+    const { status, body } = await act('issue-api-key')
 
     const text = String(Object(body)['api_key'])
     const keyId = keyIdOf(text)
@@ -60,7 +57,7 @@ describe('issue-api-key (design section 7)', () => {
     ...[0, -1, 1.5, '60', 315_360_001].map((expiry) => ['expires_in_seconds', expiry]),
     ['permissions', 'write_only'],
   ])('refuses %s of %j', async ([name, value], { act }) => {
-    const answer = await act(issueApiKey, { [String(name)]: value })
+    const answer = await act('issue-api-key', { [String(name)]: value })
 
     expect(answer).toMatchObject({
       status: 422,
@@ -79,10 +76,14 @@ describe('issue-api-key (design section 7)', () => {
       [{ expires_in_seconds: null }, null],
       [{ expires_in_seconds: 315_360_000 }, addMs(deps.now(), 3_650 * DAY_MS)],
     ] as const) {
-      const { body } = await act(issueApiKey, { ...input, permissions: 'read_only' }, shortLived)
+      const { body } = await act(
+        'issue-api-key',
+        { ...input, permissions: 'read_only' },
+        shortLived,
+      )
       expect(body).toMatchObject({ permissions: 'read_only', expires_at })
     }
-    expect((await act(issueApiKey)).body).toMatchObject({ expires_at: null })
+    expect((await act('issue-api-key')).body).toMatchObject({ expires_at: null })
   })
 
   it('never overwrites an existing key', async ({ deps, clientId, act, trail }) => {
@@ -90,7 +91,7 @@ describe('issue-api-key (design section 7)', () => {
     const { key } = await issueKey(repeating, clientId)
     deps.clock.advance(60)
 
-    expect((await act(issueApiKey, {}, repeating)).status).toBe(500)
+    expect((await act('issue-api-key', {}, repeating)).status).toBe(500)
     expect(await deps.table.get(apiKeyKey(key.keyId))).toMatchObject({ createdAt: key.createdAt })
     expect(await trail()).toHaveLength(2)
   })
@@ -107,9 +108,9 @@ describe('revoke-api-key (design section 7)', () => {
     const payload = { key_id: key.keyId }
     const ticking = { ...deps, now: () => (deps.clock.advance(1), deps.clock.now()) }
 
-    const together = await Promise.all([1, 2, 3].map(() => act(revokeApiKey, payload, ticking)))
+    const together = await Promise.all([1, 2, 3].map(() => act('revoke-api-key', payload, ticking)))
     deps.clock.advance(3_600)
-    const later = await act(revokeApiKey, payload)
+    const later = await act('revoke-api-key', payload)
 
     for (const answer of together) expect(answer).toStrictEqual(later)
     expect((await trail()).filter(({ action }) => action === 'revoke-api-key')).toHaveLength(1)
@@ -123,7 +124,9 @@ describe('revoke-api-key (design section 7)', () => {
     const { key, header } = await issueKey(deps, stranger.clientId)
     const keyIds = [key.keyId, keyIdOf('never issued'), 'x', 'x'.repeat(3_000), '']
 
-    const answers = await Promise.all(keyIds.map((keyId) => act(revokeApiKey, { key_id: keyId })))
+    const answers = await Promise.all(
+      keyIds.map((keyId) => act('revoke-api-key', { key_id: keyId })),
+    )
 
     const refusal = { status: 404, body: { code: 'not_found', message: 'api key not found' } }
     for (const answer of answers) expect(answer).toStrictEqual(refusal)
@@ -148,21 +151,21 @@ describe('list-api-keys (design section 7)', () => {
     const useKey = async () => {
       for (const used of [first, second, first]) await authenticate(used, header)
       const outcomes = await Promise.all(begunWork.splice(0))
-      const { body } = await act(listApiKeys)
+      const { body } = await act('list-api-keys')
       const applied = outcomes.filter((outcome) => Object(outcome)['applied'])
       return [outcomes.length, applied.length, Object(body)['data'][0].last_used_on]
     }
     const dayOf = () => deps.now().slice(0, 10)
 
-    expect(Object((await act(listApiKeys)).body)['data'][0].last_used_on).toBe(null)
+    expect(Object((await act('list-api-keys')).body)['data'][0].last_used_on).toBe(null)
     expect(await useKey()).toStrictEqual([2, 1, dayOf()])
     expect(await useKey()).toStrictEqual([0, 0, dayOf()])
     deps.clock.advance(86_400)
     expect(await useKey()).toStrictEqual([2, 1, dayOf()])
-    expect(await act(revokeApiKey, { key_id: key.keyId })).toMatchObject({
+    expect(await act('revoke-api-key', { key_id: key.keyId })).toMatchObject({
       body: { last_used_on: dayOf() },
     })
-    expect((await act(listApiKeys)).body).toMatchObject({
+    expect((await act('list-api-keys')).body).toMatchObject({
       data: [{ last_used_on: dayOf() }, { last_used_on: null }],
     })
   })
@@ -197,9 +200,9 @@ describe('list-api-keys (design section 7)', () => {
     const first = await issueKey(deps, clientId)
     deps.clock.advance(1)
     const second = await issueKey(deps, clientId, 60)
-    await act(revokeApiKey, { key_id: first.key.keyId })
+    await act('revoke-api-key', { key_id: first.key.keyId })
 
-    expect((await invokeAdmin(listApiKeys, deps, { client_id: clientId })).body).toStrictEqual({
+    expect((await invokeAdmin('list-api-keys', deps, { client_id: clientId })).body).toStrictEqual({
       data: [
         shownKey(second.key, { expires_at: second.key.expiresAt }),
         shownKey(first.key, { revoked_at: deps.now() }),

@@ -1,8 +1,5 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { handler as createClient } from '../../../functions/admin/create-client.ts'
-import { handler as getClient } from '../../../functions/admin/get-client.ts'
-import { handler as listClients } from '../../../functions/admin/list-clients.ts'
 import { readTrail } from '../../../shared/audit/judged/audit-trails.ts'
 import { CLIENTS_SUBJECT, registrationKey } from '../../../shared/client/client-register.ts'
 import { type ClientId, ClientIdSchema } from '../../../shared/ids.ts'
@@ -32,7 +29,7 @@ describe('create-client (design section 7)', () => {
   it('registers a client with only a name, and uses the defaults', async () => {
     const deps = testDeps()
 
-    const answer = await invokeAdmin(createClient, deps, {
+    const answer = await invokeAdmin('create-client', deps, {
       operator: 'ana',
       name: '  Warung Kopi ',
     })
@@ -44,7 +41,7 @@ describe('create-client (design section 7)', () => {
       created_at: deps.now(),
     }
     expect(answer).toStrictEqual({ status: 200, body: client })
-    expect(await invokeAdmin(getClient, deps, { client_id: client.client_id })).toStrictEqual(
+    expect(await invokeAdmin('get-client', deps, { client_id: client.client_id })).toStrictEqual(
       answer,
     )
   })
@@ -60,7 +57,7 @@ describe('create-client (design section 7)', () => {
       rate_limit_per_second: 50,
     }
 
-    const { body } = await invokeAdmin(createClient, deps, { operator: 'ana', ...fields })
+    const { body } = await invokeAdmin('create-client', deps, { operator: 'ana', ...fields })
 
     const [clientId, now] = [clientIdOf(body), deps.now()]
     expect(body).toStrictEqual({
@@ -89,7 +86,7 @@ describe('create-client (design section 7)', () => {
       before: ({ name }) => (name === 'transact' ? aStoredClient(deps) : undefined),
     })
 
-    const answer = await invokeAdmin(createClient, raced, { operator: 'ana', name: 'Late' })
+    const answer = await invokeAdmin('create-client', raced, { operator: 'ana', name: 'Late' })
 
     expect(answer).toMatchObject({ status: 409, body: { code: 'conflict' } })
     expect(deps.stored.items('CLIENT#')).toHaveLength(5)
@@ -116,7 +113,7 @@ describe('create-client (design section 7)', () => {
     const before = await deps.table.get(step.key)
 
     const twin = invokeAdmin(
-      createClient,
+      'create-client',
       { ...deps, newId: () => clientId },
       { operator: 'ana', name: 'Twin' },
     )
@@ -164,7 +161,11 @@ describe('create-client (design section 7)', () => {
   ])('refuses %j with an error for %s, and writes nothing', async (payload, field, reason) => {
     const deps = memoryDeps()
 
-    const answer = await invokeAdmin(createClient, deps, { operator: 'ana', name: 'x', ...payload })
+    const answer = await invokeAdmin('create-client', deps, {
+      operator: 'ana',
+      name: 'x',
+      ...payload,
+    })
 
     expect(answer).toMatchObject({
       status: 422,
@@ -182,7 +183,7 @@ it('list-clients (design section 7) pages through all clients, newest first', as
   }
 
   const queries = [{ page: 1, per_page: 2 }, { page: 2, per_page: 2 }, {}]
-  const pages = await Promise.all(queries.map((page) => invokeAdmin(listClients, deps, page)))
+  const pages = await Promise.all(queries.map((page) => invokeAdmin('list-clients', deps, page)))
 
   expect(pages.map(({ body }) => body)).toMatchObject([
     { data: [{ name: 'three' }, { name: 'two' }], pagination: queries[0] },

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
-import { describe, expect, it } from 'vitest'
-import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
+import { describe, expect } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { PaymentIdSchema, paymentIdForKey } from '../../../shared/ids.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
@@ -30,7 +29,13 @@ import {
   type TestDeps,
 } from '../../support/test-deps.ts'
 import { drainQueue } from '../../support/webhook-builders.ts'
-import { aPaidCustomer, CUSTOMER, erasedAnswer, FIELDS } from './paid-customer.ts'
+import {
+  aPaidCustomer,
+  CUSTOMER,
+  erasedAnswer,
+  FIELDS,
+  erasureTest as it,
+} from './paid-customer.ts'
 
 /**
  * Goal: an operator can erase a customer's personal data despite crashes and races, and nothing
@@ -38,8 +43,15 @@ import { aPaidCustomer, CUSTOMER, erasedAnswer, FIELDS } from './paid-customer.t
  */
 
 describe('erase-customer', () => {
-  it('removes the customer from the payment and its event, and changes no other byte', async () => {
-    const { deps, client, payment, erase, storedPayment, bodies, records } = await aPaidCustomer()
+  it('removes the customer from the payment and its event, and changes no other byte', async ({
+    deps,
+    client,
+    payment,
+    erase,
+    storedPayment,
+    bodies,
+    records,
+  }) => {
     const [before = ''] = await bodies()
 
     expect(await erase()).toMatchObject(erasedAnswer(payment, 1))
@@ -56,8 +68,13 @@ describe('erase-customer', () => {
     expect((await auditLedger(deps, client.clientId)).differences).toStrictEqual([])
   })
 
-  it('fails at an unreadable event, which may name the customer, and erases the others of a reference', async () => {
-    const { deps, client, payment, erase, storedPayment } = await aPaidCustomer()
+  it('fails at an unreadable event, which may name the customer, and erases the others of a reference', async ({
+    deps,
+    client,
+    payment,
+    erase,
+    storedPayment,
+  }) => {
     const { payment: other } = await creditedPayment(deps, client, FIELDS)
     const key = succeededKey(payment)
     await changeRow(deps, key, { set: { body: 'unreadable' } })
@@ -74,8 +91,12 @@ describe('erase-customer', () => {
     })
   })
 
-  it('removes the customer from all payments of a reference, a hundred in each call and for forty seconds', async () => {
-    const { deps, client, erase, storedPayment } = await aPaidCustomer()
+  it('removes the customer from all payments of a reference, a hundred in each call and for forty seconds', async ({
+    deps,
+    client,
+    erase,
+    storedPayment,
+  }) => {
     for (let at = 0; at < 1_100; at++) {
       const paymentId = v.parse(PaymentIdSchema, `00000000-0000-8000-8000-00000000${1_000 + at}`)
       await deps.table.write(
@@ -124,9 +145,10 @@ describe('erase-customer', () => {
     },
   )
 
-  it('answers 404 for a reference that no payment of the merchant has', async () => {
-    const { client, erase } = await aPaidCustomer()
-
+  it('answers 404 for a reference that no payment of the merchant has', async ({
+    client,
+    erase,
+  }) => {
     const query = { client_id: client.clientId, external_reference: 'order-71' }
     expect(await erase(query)).toMatchObject({ status: 404 })
   })
@@ -181,7 +203,7 @@ describe('erase-customer', () => {
     const deps = memoryDeps()
     const { creating } = await aCreating({ request: aRequest({ customer: CUSTOMER }) }, deps)
     const erase = (ownDeps: TestDeps, { paymentId } = creating) =>
-      invokeAdmin(eraseCustomer, ownDeps, { operator: 'ayu', payment_id: paymentId })
+      invokeAdmin('erase-customer', ownDeps, { operator: 'ayu', payment_id: paymentId })
 
     const refusal = { status: 422, body: { message: expect.stringContaining('being created') } }
     expect(await erase(deps)).toMatchObject(refusal)
@@ -199,8 +221,12 @@ describe('erase-customer', () => {
     expect(await erase(overtaken, next.creating)).toMatchObject({ status: 409 })
   })
 
-  it('is refused if a dispute is told after it read the payment', async () => {
-    const { deps, payment, erase, storedPayment } = await aPaidCustomer()
+  it('is refused if a dispute is told after it read the payment', async ({
+    deps,
+    payment,
+    erase,
+    storedPayment,
+  }) => {
     const dispute = { caseId: 'case-1', state: 'action_required' }
     const disputed = update(paymentKey(payment.paymentId), { set: { dispute } }, exists)
     const told = beforeCommit(deps, () => deps.table.write(disputed))
@@ -241,7 +267,7 @@ async function aLostCreate() {
   deps.clock.advance(60)
   const payment_id = paymentIdForKey(client.clientId, 'key-1')
   const eraseNow = async () => {
-    const answer = await invokeAdmin(eraseCustomer, deps, { operator: 'ayu', payment_id })
+    const answer = await invokeAdmin('erase-customer', deps, { operator: 'ayu', payment_id })
     expect(answer.status).toBe(200)
   }
   const texts = () => JSON.stringify(deps.stored.items('').map(wholeRow))

@@ -1,6 +1,4 @@
 import { describe, expect } from 'vitest'
-import { handler as findPayments } from '../../../functions/admin/find-payments.ts'
-import { handler as getPayment } from '../../../functions/admin/get-payment.ts'
 import { minor } from '../../../shared/money.ts'
 import { writePointers } from '../../../shared/payment/creating-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
@@ -10,8 +8,8 @@ import { invokeAdmin } from '../../support/operator-actions.ts'
 import {
   aPendingPayment,
   aStoredClient,
+  changeCreated,
   create,
-  TIMED_OUT,
 } from '../../support/payment-builders.ts'
 import { notifyOf } from '../../support/synced-payment.ts'
 import { changeRow } from '../../support/tampering.ts'
@@ -23,20 +21,14 @@ function depsAt() {
   const destination = `88${Number(`0x${crypto.randomUUID().slice(0, 8)}`)}`
   const deps = testDeps()
   let isLost = false
-  deps.provider.script('createRequest', async (input, timeoutMs) => {
-    const answer = await deps.provider.healthy.createRequest(input, timeoutMs)
-    if (answer.kind !== 'created') return answer
-    const request = { ...answer.request, destination }
-    deps.provider.requests.set(request.paymentRequestId, { ...request, input })
-    return isLost ? TIMED_OUT : { kind: 'created', request }
-  })
+  changeCreated(deps, { destination }, () => isLost)
   return { deps, destination, loseAnswers: () => void (isLost = true) }
 }
 
 const it = testWith(depsAt, 'deps', 'destination', 'loseAnswers')
 
 async function find(deps: TestDeps, payload: object) {
-  const { status, body } = await invokeAdmin(findPayments, deps, payload)
+  const { status, body } = await invokeAdmin('find-payments', deps, payload)
   const { data, complete, cursor } = Object(body)
   return {
     status,
@@ -68,7 +60,7 @@ it('find-payments by a provider id shows a payment and its suspense items', asyn
     { provider_payment_id: providerPaymentId },
     { payment_request_id: payment.paymentRequestId },
   ]) {
-    expect(await invokeAdmin(findPayments, deps, query)).toMatchObject({
+    expect(await invokeAdmin('find-payments', deps, query)).toMatchObject({
       status: 200,
       body: { data: [shown] },
     })
@@ -78,7 +70,7 @@ it('find-payments by a provider id shows a payment and its suspense items', asyn
   const watched = recordTable(deps)
   expect((await find(watched.deps, { provider_payment_id: 'py-unknown' })).ids).toStrictEqual([])
   expect(watched.calls).toStrictEqual([])
-  const { body } = await invokeAdmin(findPayments, deps, { payment_destination: destination })
+  const { body } = await invokeAdmin('find-payments', deps, { payment_destination: destination })
   expect(body).toMatchObject({ data: [shown, { id: olderPayment.paymentId }] })
   expect(Object(body).data[1]).not.toHaveProperty('suspense')
 })
@@ -212,9 +204,9 @@ describe('find-payments by amount and day', () => {
     expect(new Set([...firstPage.ids, ...secondPage.ids])).toStrictEqual(paymentIds)
     const field_errors = { cursor: ['must be the cursor of an earlier answer to the same request'] }
     for (const wrong of [{ cursor: 'x' }, { cursor: firstPage.cursor, day: '2026-11-23' }]) {
-      expect((await invokeAdmin(findPayments, deps, { ...search, ...wrong })).body).toMatchObject({
-        field_errors,
-      })
+      expect(
+        (await invokeAdmin('find-payments', deps, { ...search, ...wrong })).body,
+      ).toMatchObject({ field_errors })
     }
   })
 })
@@ -254,7 +246,7 @@ it.each<[object, 422 | 404, string]>([
   ],
   [{ ...stranger, amount_minor: 1, day: '2026-11-22' }, 404, 'client not found'],
 ])('find-payments refuses %j with %i: %s', async (payload, status, message) => {
-  const answer = await invokeAdmin(findPayments, testDeps(), payload)
+  const answer = await invokeAdmin('find-payments', testDeps(), payload)
 
   expect(answer.status).toBe(status)
   expect(JSON.stringify(answer.body)).toContain(message)
@@ -275,7 +267,7 @@ it('find-payments and get-payment are incomplete when one call cannot read all n
   const search = { payment_request_id: payment.paymentRequestId }
   expect(await find(crowded, search)).toMatchObject({ ids: [payment.paymentId], complete: false })
   pages = 0
-  expect(await invokeAdmin(getPayment, crowded, { payment_id: payment.paymentId })).toMatchObject({
-    body: { timeline: { suspense: [], suspense_complete: false } },
-  })
+  expect(
+    await invokeAdmin('get-payment', crowded, { payment_id: payment.paymentId }),
+  ).toMatchObject({ body: { timeline: { suspense: [], suspense_complete: false } } })
 })

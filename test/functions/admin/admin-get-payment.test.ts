@@ -1,7 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { handler as getPayment } from '../../../functions/admin/get-payment.ts'
-import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
 import { timelineSteps } from '../../../infra/local/console/page/payments/timeline-steps.ts'
 import type { Timeline } from '../../../infra/local/console/page/shapes.ts'
 import { tellStory } from '../../../infra/operate/story/tell-story.ts'
@@ -24,7 +22,7 @@ import { memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
 async function timelineOf(deps: TestDeps, { paymentId }: { readonly paymentId: PaymentId }) {
-  return (await invokeAdmin(getPayment, deps, { payment_id: paymentId }))
+  return (await invokeAdmin('get-payment', deps, { payment_id: paymentId }))
     .body as unknown as Timeline
 }
 
@@ -158,7 +156,7 @@ describe('get-payment', () => {
       await suspend(undefined),
     ]
     const listIds = async (payload: object) => {
-      const { body } = await invokeAdmin(listSuspense, deps, payload)
+      const { body } = await invokeAdmin('list-suspense', deps, payload)
       return (body as { readonly data: readonly { suspense_id: string }[] }).data.map(
         (item) => item.suspense_id,
       )

@@ -1,18 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { handler as getStatement } from '../../../functions/admin/get-statement.ts'
 import { raiseFence } from '../../../shared/ledger/fence-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aSettledClient } from '../../support/settlement-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { alter } from '../../support/tampering.ts'
 
 describe('get-statement', () => {
   it('shows the lines of a merchant as it reads them, as JSON or CSV', async () => {
     const { deps, client } = await aSettledClient()
     const asked = { client_id: client.clientId, from: '2026-11-20' }
 
-    const { status, body } = await invokeAdmin(getStatement, deps, asked)
-    const csv = await invokeAdmin(getStatement, deps, { ...asked, format: 'csv' })
+    const { status, body } = await invokeAdmin('get-statement', deps, asked)
+    const csv = await invokeAdmin('get-statement', deps, { ...asked, format: 'csv' })
 
     const figures = { from: '2026-11-20', opening_minor: 0, closing_minor: 95_900 }
     expect(status).toBe(200)
@@ -25,7 +24,7 @@ describe('get-statement', () => {
     const { deps, client } = await aSettledClient()
     const asked = { client_id: client.clientId, cursor: 'x' }
 
-    expect(await invokeAdmin(getStatement, deps, asked)).toMatchObject({
+    expect(await invokeAdmin('get-statement', deps, asked)).toMatchObject({
       status: 422,
       body: { field_errors: { cursor: [expect.any(String)] } },
     })
@@ -36,11 +35,11 @@ describe('get-statement', () => {
     deps.clock.advance(3 * 86_400)
     await raiseFence(deps, client.clientId, deps.now())
     const key = settlementKey(settlement.settlementId)
-    await putRaw(deps, { ...(await rawItem(deps, key)), net_minor: 95_901 })
+    await alter(deps, key, { net_minor: 95_901 })
     deps.changes.length = 0
 
     const asked = { client_id: client.clientId, from: '2026-11-20' }
-    const { status, body } = await invokeAdmin(getStatement, deps, asked)
+    const { status, body } = await invokeAdmin('get-statement', deps, asked)
 
     expect([status, Object(body).action_hint]).toStrictEqual([
       500,

@@ -6,8 +6,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readSheet } from 'read-excel-file/node'
 import { describe, expect, test } from 'vitest'
-import { handler as approve } from '../../../functions/admin/approve.ts'
-import { handler as payoutFile } from '../../../functions/admin/payout-file.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { cli } from '../../support/admin-command.ts'
 import {
@@ -22,8 +20,7 @@ import {
   utf16,
   xlsx,
 } from '../../support/answer-files.ts'
-import { aWaitingSettlement } from '../../support/batch-builders.ts'
-import { lambdaContext } from '../../support/operator-actions.ts'
+import { aWaitingSettlement, cancelFile } from '../../support/batch-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { BANK } from '../../support/settlement-builders.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
@@ -246,10 +243,7 @@ describe('payout-answer --file (design section 15)', () => {
     batch,
   }) => {
     const [head = [], first = [], second = []] = ownRows(batch)
-    const asked = { operator: 'sari', cancel: 1, notes: 'not sent' }
-    const approval = { operator: 'wati', action: 'payout-file', payload: { cancel: 1 } }
-    await approve.withDeps(batch.deps)(approval, lambdaContext('approve'))
-    await payoutFile.withDeps(batch.deps)(asked, lambdaContext('payout-file'))
+    await cancelFile(batch.deps, 1)
     await batch.tool.run('payout-file', '--out', batch.folder)
 
     const ofFirst = [[...head, 'batch'], ...[first, second].map((row) => [...row, '1'])]

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { handler as payoutFile } from '../../../functions/admin/payout-file.ts'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { requireClient } from '../../../shared/client/client-store.ts'
 import type { ClientId } from '../../../shared/ids.ts'
@@ -26,7 +25,7 @@ import { APPROVER } from '../../support/with-approval.ts'
 const CHANGED_BANK = { ...BANK, isChange: true }
 
 function cancel(deps: TestDeps, number: number) {
-  return invokeAdmin(payoutFile, deps, { operator: 'sari', cancel: number, notes: 'not sent' })
+  return invokeAdmin('payout-file', deps, { operator: 'sari', cancel: number, notes: 'not sent' })
 }
 
 const it = test.extend('deps', () => memoryDeps())

@@ -1,9 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
-import { handler as markFailed } from '../../../functions/admin/mark-settlement-failed.ts'
-import { handler as recredit } from '../../../functions/admin/recredit-settlement.ts'
-import { handler as trigger } from '../../../functions/admin/trigger-settlement.ts'
-import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import type { ClientId } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import { markClosed } from '../../../shared/settlement/settlement-store.ts'
@@ -33,7 +28,7 @@ import { alterSettlement } from '../../support/tampering.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 
 function listReply(deps: MemoryDeps, input: object) {
-  return invokeAdmin(listSettlements, deps, input)
+  return invokeAdmin('list-settlements', deps, input)
 }
 
 async function aSettlement(deps: MemoryDeps, clientId: ClientId, amount = 50_000) {
@@ -56,7 +51,7 @@ it('list-settlements lists the recorded settlements of all clients, newest first
   }
   const [first, second, third] = [await settleLater(), await settleLater(), await settleLater()]
   const listRecorded = async () =>
-    (await invokeAdmin(listSettlements, deps, { status: 'recorded', per_page: 3 })).body
+    (await invokeAdmin('list-settlements', deps, { status: 'recorded', per_page: 3 })).body
   const pagination = { page: 1, per_page: 3 }
 
   const data = [third, second, first].map((settlement) => shownSettlement(settlement))
@@ -202,7 +197,7 @@ async function anEligibleClient(fields: Parameters<typeof withoutFloor>[1] = {})
   await aSucceededPayment(deps, client)
   aDayLater(deps)
   const input = { operator: OPERATOR, client_id: client.clientId }
-  return { deps, client, input, settle: () => invokeAdmin(trigger, deps, input) }
+  return { deps, client, input, settle: () => invokeAdmin('trigger-settlement', deps, input) }
 }
 
 describe('trigger-settlement (spec 3.2, rule 4)', () => {
@@ -250,7 +245,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     const soon = `The next payment is eligible at ${at}.`
     expect(await settle()).toStrictEqual(refusedWith(message, hint(soon)))
     const closed = { ...deps, stage: { ...deps.stage, isClosed: true } }
-    expect(await invokeAdmin(trigger, closed, input)).toMatchObject({
+    expect(await invokeAdmin('trigger-settlement', closed, input)).toMatchObject({
       body: { message: 'the stage is closed' },
     })
     await expectBalanced(deps, client)
@@ -272,16 +267,16 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
         .settlements[0]
 
     const withoutBank = await settlement()
-    const listed = await invokeAdmin(listSettlements, deps, { client_id: client.clientId })
+    const listed = await invokeAdmin('list-settlements', deps, { client_id: client.clientId })
     const closingInput = {
       operator: OPERATOR,
       settlement_id: withoutBank?.id,
       notes: 'no bank details',
     }
     const bank = { bank_name: 'BCA', bank_account_no: '0012345678', bank_account_name: 'PT Kopi' }
-    await invokeAdmin(updateClient, deps, { ...input, bank })
-    const failed = await invokeAdmin(markFailed, deps, closingInput)
-    const recredited = await invokeAdmin(recredit, deps, closingInput)
+    await invokeAdmin('update-client', deps, { ...input, bank })
+    const failed = await invokeAdmin('mark-settlement-failed', deps, closingInput)
+    const recredited = await invokeAdmin('recredit-settlement', deps, closingInput)
     const secondSettlement = await settlement()
 
     const steps = /^no bank details: .*update-client.*mark-settlement-failed.*recredit-settlement/

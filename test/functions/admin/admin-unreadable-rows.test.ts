@@ -1,17 +1,8 @@
 import { expect, it } from 'vitest'
-import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
-import { handler as findPayments } from '../../../functions/admin/find-payments.ts'
-import { handler as getClient } from '../../../functions/admin/get-client.ts'
-import { handler as getPayment } from '../../../functions/admin/get-payment.ts'
-import { handler as listApiKeys } from '../../../functions/admin/list-api-keys.ts'
-import { handler as listClients } from '../../../functions/admin/list-clients.ts'
-import { handler as resolveSuspense } from '../../../functions/admin/resolve-suspense.ts'
-import { handler as revokeApiKey } from '../../../functions/admin/revoke-api-key.ts'
 import {
   apiKeyKey,
   clientKey,
   destinationKey,
-  type Key,
   paymentKey,
   referenceKey,
   suspenseKey,
@@ -21,12 +12,8 @@ import { anApi } from '../../support/api-event.ts'
 import { aFinding } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient, issueKey } from '../../support/payment-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
-import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
-
-async function alter(deps: TestDeps, key: Key, altered: object) {
-  await putRaw(deps, { ...(await rawItem(deps, key)), ...altered })
-}
+import { alter, putRaw, rawItem } from '../../support/tampering.ts'
+import { memoryDeps } from '../../support/test-deps.ts'
 
 function refusalOf(id?: string) {
   const ofClient = id === undefined ? '' : ` --client_id ${id}`
@@ -41,16 +28,16 @@ it('an unreadable merchant and key are named by their lists, and the merchant re
   await alter(deps, clientKey(altered.clientId), { enabled: 'maybe' })
   await alter(deps, apiKeyKey(alteredKey.key.keyId), { prefix: 1 })
 
-  expect(await invokeAdmin(listClients, deps, {})).toMatchObject({
+  expect(await invokeAdmin('list-clients', deps, {})).toMatchObject({
     status: 200,
     body: { data: [{ client_id: clientId }], unreadable_ids: [altered.clientId] },
   })
-  expect(await invokeAdmin(listApiKeys, deps, { client_id: clientId })).toMatchObject({
+  expect(await invokeAdmin('list-api-keys', deps, { client_id: clientId })).toMatchObject({
     status: 200,
     body: { data: [{ key_id: otherKey.key.keyId }], unreadable_ids: [alteredKey.key.keyId] },
   })
   const client_id = altered.clientId
-  expect(await invokeAdmin(getClient, deps, { client_id })).toMatchObject(refusalOf(client_id))
+  expect(await invokeAdmin('get-client', deps, { client_id })).toMatchObject(refusalOf(client_id))
 })
 
 it('an unreadable key is revoked at once, also if asked twice, and a recount brings it back revoked', async () => {
@@ -63,7 +50,7 @@ it('an unreadable key is revoked at once, also if asked twice, and a recount bri
   const revoked = { ...ids, revoked_at: deps.now() }
   for (const seconds of [0, 1]) {
     deps.clock.advance(seconds)
-    const answer = await invokeAdmin(revokeApiKey, deps, { operator: 'ayu', ...ids })
+    const answer = await invokeAdmin('revoke-api-key', deps, { operator: 'ayu', ...ids })
     expect(answer).toMatchObject({ status: 200, body: revoked })
   }
   expect(await rawItem(deps, apiKeyKey(key.keyId))).toMatchObject(revoked)
@@ -83,7 +70,7 @@ it('an unreadable suspense item of a client, or of none, refuses its resolution 
     await alter(deps, suspenseKey(suspenseId), { cause: 1 })
 
     const fields = { operator: 'ayu', suspense_id: suspenseId, resolution: 'explained' }
-    expect(await invokeAdmin(resolveSuspense, deps, fields)).toMatchObject(refusalOf(clientId))
+    expect(await invokeAdmin('resolve-suspense', deps, fields)).toMatchObject(refusalOf(clientId))
   }
 })
 
@@ -103,17 +90,17 @@ it.each(['amount', 'reference', 'account', 'request'] as const)(
     }
     await alter(deps, paymentKey(id), { method: 'paper' })
 
-    expect(await invokeAdmin(findPayments, deps, search[by])).toMatchObject({
+    expect(await invokeAdmin('find-payments', deps, search[by])).toMatchObject({
       status: 200,
       body: { data: [], unreadable_ids: [id] },
     })
     const erasure = { operator: 'ayu', ...search.reference }
-    expect(await invokeAdmin(eraseCustomer, deps, erasure)).toMatchObject({
+    expect(await invokeAdmin('erase-customer', deps, erasure)).toMatchObject({
       body: { erased: [], left: [{ payment_id: id }], complete: false },
     })
     for (const owner of [client_id, undefined]) {
       await alter(deps, paymentKey(id), { owner })
-      const get = invokeAdmin(getPayment, deps, { payment_id: id })
+      const get = invokeAdmin('get-payment', deps, { payment_id: id })
       expect(await get).toMatchObject(refusalOf(owner ?? '…'))
     }
   },
@@ -136,5 +123,5 @@ it('a payment is found by its reference and its account although both pointers a
   const query = { external_reference: 'order-1' }
   expect(await ask('listPayments', { query })).toMatchObject(found)
   for (const search of [{ client_id, ...query }, { payment_destination }])
-    expect(await invokeAdmin(findPayments, deps, search)).toMatchObject(found)
+    expect(await invokeAdmin('find-payments', deps, search)).toMatchObject(found)
 })

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
 import type { ClientId } from '../../../shared/ids.ts'
 import { redeliverOwn, redeliverOwnSince } from '../../../shared/webhook/delivery/redeliver.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
@@ -28,7 +27,7 @@ async function anErasedCustomer() {
   const [staleEvent] = deps.stored.items('EVENT#')
   deps.clock.advance(2)
   const payload = { operator: 'ayu', payment_id: payment.paymentId }
-  expect(await invokeAdmin(eraseCustomer, deps, payload)).toMatchObject({ status: 200 })
+  expect(await invokeAdmin('erase-customer', deps, payload)).toMatchObject({ status: 200 })
   deps.clock.advance(2)
   const bodies = () => deps.webhooks.map(({ body }) => body.toString())
   return { deps, clientId, staleEvent, bodies }

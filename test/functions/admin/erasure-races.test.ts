@@ -2,24 +2,28 @@
  * Goal: what changes a payment during an erasure leaves no customer behind. Method: the change
  * comes between the reads and the write of the erasure, or the other way round.
  */
-import { assert, describe, expect, it } from 'vitest'
+import { assert, describe, expect } from 'vitest'
 import { referenceOf } from '../../../shared/ids.ts'
 import { holdMoney } from '../../../shared/payment/held-money.ts'
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
 import { deflateText } from '../../../shared/table/deflated-text.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
-import { aRefund, bookRefund, someHeldMoney } from '../../support/money-rows.ts'
+import { bookRefund, someHeldMoney } from '../../support/money-rows.ts'
 import { eventsOf, succeededKey } from '../../support/payment-builders.ts'
 import { changeRow } from '../../support/tampering.ts'
 import { beforeCommit, beforeFirst } from '../../support/test-deps.ts'
-import { aPaidCustomer, erasedAnswer } from './paid-customer.ts'
+import { erasedAnswer, erasureTest as it } from './paid-customer.ts'
 
 describe('during an erasure', () => {
-  it('answers a conflict when money moves at the same time; a repeat also erases the new event', async () => {
-    const { deps, payment, erase, bodies, storedPayment } = await aPaidCustomer()
+  it('answers a conflict when money moves at the same time; a repeat also erases the new event', async ({
+    deps,
+    payment,
+    erase,
+    bodies,
+    storedPayment,
+  }) => {
     const overtaken = beforeCommit(deps, () => bookRefund(deps, payment, 10_000))
 
     expect(await erase(undefined, overtaken)).toMatchObject({ status: 409 })
@@ -31,8 +35,12 @@ describe('during an erasure', () => {
     expect((await bodies()).join('')).not.toContain('sari@shop')
   })
 
-  it('answers a conflict when money is held at the same time; a repeat also erases its event', async () => {
-    const { deps, payment, erase, bodies } = await aPaidCustomer()
+  it('answers a conflict when money is held at the same time; a repeat also erases its event', async ({
+    deps,
+    payment,
+    erase,
+    bodies,
+  }) => {
     const item = someHeldMoney(deps, 'py-second', 5_000, { cause: 'second_capture', payment })
     const overtaken = beforeCommit(deps, () => holdMoney(deps, item))
 
@@ -42,8 +50,13 @@ describe('during an erasure', () => {
     expect((await bodies()).join('')).not.toContain('sari@shop')
   })
 
-  it('erases the event of a dispute that the payment does not show, written meanwhile', async () => {
-    const { deps, client, payment, erase, bodies } = await aPaidCustomer()
+  it('erases the event of a dispute that the payment does not show, written meanwhile', async ({
+    deps,
+    client,
+    payment,
+    erase,
+    bodies,
+  }) => {
     const tell = (state: string, id: string) =>
       receiveCallback(deps, {
         isGenuine: true,
@@ -76,18 +89,26 @@ describe('during an erasure', () => {
     expect((await bodies()).join('')).not.toContain('Sari')
   })
 
-  it('makes a concurrent movement read the payment again', async () => {
-    const { deps, payment, erase, bodies } = await aPaidCustomer()
+  it('makes a concurrent movement read the payment again', async ({
+    deps,
+    payment,
+    erase,
+    bodies,
+  }) => {
     const overtaken = beforeCommit(deps, () => erase())
 
-    await movePayment(overtaken, payment, aRefund(deps, 10_000))
+    await bookRefund(overtaken, payment, 10_000)
 
     expect(await bodies()).toHaveLength(2)
     expect((await bodies()).join('')).not.toContain('sari@shop')
   })
 
-  it('does not restore an event that expires at the same time', async () => {
-    const { deps, payment, erase, bodies } = await aPaidCustomer()
+  it('does not restore an event that expires at the same time', async ({
+    deps,
+    payment,
+    erase,
+    bodies,
+  }) => {
     const key = succeededKey(payment)
     const overtaken = beforeFirst(deps, 'update', () => deps.table.write(remove(key, exists)))
 

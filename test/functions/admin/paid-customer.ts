@@ -1,9 +1,9 @@
-import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { aStoredClient, eventsOf } from '../../support/payment-builders.ts'
 import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
 export async function aPaidCustomer(endpoints = 0) {
@@ -15,12 +15,23 @@ export async function aPaidCustomer(endpoints = 0) {
   const erase = (
     payload: object = { payment_id: paid.payment.paymentId },
     ownDeps: TestDeps = deps,
-  ) => invokeAdmin(eraseCustomer, ownDeps, { operator: 'ayu', ...payload })
+  ) => invokeAdmin('erase-customer', ownDeps, { operator: 'ayu', ...payload })
   const storedPayment = () => paymentOf(deps, paid)
   const bodies = async () => (await eventsOf(deps, paid.payment)).map((event) => event?.body)
   const records = () => auditRecordsOf(deps, paid.payment.paymentId)
   return { deps, client, payment: paid.payment, erase, storedPayment, bodies, records }
 }
+
+export const erasureTest = testWith(
+  () => aPaidCustomer(),
+  'deps',
+  'client',
+  'payment',
+  'erase',
+  'storedPayment',
+  'bodies',
+  'records',
+)
 
 export function erasedAnswer(
   payment: Payment,

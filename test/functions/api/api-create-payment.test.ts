@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { handler as getPayment } from '../../../functions/admin/get-payment.ts'
 import { PaymentIdSchema, subjectOfPayment } from '../../../shared/ids.ts'
 import { parseOwnJson } from '../../../shared/json.ts'
 import { inflateText } from '../../../shared/table/deflated-text.ts'
@@ -236,7 +235,7 @@ describe('metadata (spec 2.1: returned unchanged; design section 5: digit for di
     const events = await ask('listEvents')
     const second = await createWith(deps, caller, metadata, 'other')
     const cancelled = await ask('cancelPayment', { id: String(second.body['id']) })
-    const shown = await invokeAdmin(getPayment, deps, { payment_id: id })
+    const shown = await invokeAdmin('get-payment', deps, { payment_id: id })
 
     const answers = [created, replayed, fetched, listed, paid, events, second, cancelled]
     expect(answers.map(({ status }) => status)).toStrictEqual([

@@ -2,8 +2,6 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { answersClients, routeKeyOf } from '../../../functions/function-spec.ts'
-import { MANIFEST } from '../../../functions/manifest.ts'
 import { HTTP_STATUS } from '../../../shared/errors.ts'
 import { PaymentIdSchema } from '../../../shared/ids.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
@@ -18,6 +16,7 @@ import {
   aPaymentBody,
   BODIES,
   CALLBACK,
+  CLIENT_ROUTES,
   call,
   UNKNOWN_PATH,
 } from '../../support/api-event.ts'
@@ -25,7 +24,6 @@ import { PROJECT_ROOT, projectText } from '../../support/source-file.ts'
 import { interceptTable, recordTable, testDeps } from '../../support/test-deps.ts'
 
 const NAMES = Object.keys(API) as (keyof typeof API)[]
-const ROUTES = MANIFEST.filter(answersClients).flatMap((spec) => routeKeyOf(spec) ?? [])
 
 it('the tests know every route that merchants call, and a file of this folder asks each by name', () => {
   const folder = 'test/functions/api'
@@ -39,16 +37,16 @@ it('the tests know every route that merchants call, and a file of this folder as
     Object.values(API)
       .map(({ route }) => route)
       .toSorted(),
-  ).toStrictEqual(ROUTES.toSorted())
+  ).toStrictEqual(CLIENT_ROUTES.toSorted())
   expect(NAMES.filter((name) => !asks(name))).toStrictEqual([])
 })
 
 it('no route lets a merchant register, change or delete an endpoint (spec 2.4), and each begins with the version (spec 9)', () => {
-  expect(ROUTES.filter((route) => route.includes('webhook_endpoints'))).toStrictEqual([
+  expect(CLIENT_ROUTES.filter((route) => route.includes('webhook_endpoints'))).toStrictEqual([
     'GET /v1/webhook_endpoints',
     'POST /v1/webhook_endpoints/{id}/redeliver',
   ])
-  expect(ROUTES.filter((route) => !/^(?:GET|POST) \/v1\//.test(route))).toStrictEqual([])
+  expect(CLIENT_ROUTES.filter((route) => !/^(?:GET|POST) \/v1\//.test(route))).toStrictEqual([])
 })
 
 it('the codes and their statuses are those of the specification (7), without its internal codes', () => {

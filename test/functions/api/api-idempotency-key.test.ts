@@ -4,7 +4,7 @@ import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
 import { ledgerView, ONE_PENDING, TIMED_OUT } from '../../support/payment-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { alter } from '../../support/tampering.ts'
 import { memoryDeps, recordTable, testDeps } from '../../support/test-deps.ts'
 
 async function aMerchant(deps = testDeps()) {
@@ -197,7 +197,7 @@ it.each([{ owner: crypto.randomUUID() }, { keyDigest: 'of another key' }])(
     const { deps, caller, create, list } = await aMerchant(memoryDeps())
     await create('order-1')
     const key = paymentKey(paymentIdForKey(caller.clientId, 'order-1'))
-    await putRaw(deps, { ...(await rawItem(deps, key)), ...altered })
+    await alter(deps, key, altered)
 
     const repeated = await create('order-1')
 

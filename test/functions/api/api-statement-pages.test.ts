@@ -11,6 +11,7 @@ import { API, call, nextPageOf } from '../../support/api-event.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { payOut, sweptADayLater, sweptNow } from '../../support/settlement-builders.ts'
 import { putRaw, type Raw, rawItem } from '../../support/tampering.ts'
+import { withoutTopic } from '../../support/test-deps.ts'
 import { payoutHistory } from './payout-history.ts'
 import { aStatementMerchant, closeDays, totalOfLines } from './statement-merchant.ts'
 
@@ -253,7 +254,7 @@ describe('GET /v1/statement when its two sources differ', () => {
   it('keeps the finding when the alert fails, and tells later', async () => {
     const { deps, caller, forge } = await aSettledMonth()
     await forge(raisedAlone)
-    const silent = { ...deps, alerts: { publish: () => Promise.reject(new Error('no topic')) } }
+    const silent = withoutTopic(deps)
 
     const { status } = await call(silent, API.getStatement, { caller, query: DAYS })
 

@@ -6,7 +6,6 @@ import { slotOf } from '../../../shared/ids.ts'
 import {
   deliveryKey,
   eventKey,
-  type Key,
   paymentKey,
   settlementKey,
   shardKey,
@@ -17,7 +16,7 @@ import { API, anApi } from '../../support/api-event.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { aSettledClient } from '../../support/settlement-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { alter } from '../../support/tampering.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import {
@@ -31,28 +30,25 @@ import {
 
 async function aMerchant() {
   const { deps, caller: client, ask } = await anApi({}, memoryDeps())
-  const spoil = async (key: Key, fields: object) =>
-    putRaw(deps, { ...(await rawItem(deps, key)), ...fields })
   const listed = async (name: keyof typeof API, query: Readonly<Record<string, string>> = {}) => {
     const { status, body } = await ask(name, { query })
     const rows = body['data'] as { id?: string; event_id?: string }[]
     return [status, rows.map(({ id, event_id }) => id ?? event_id)]
   }
-  return { deps, client, ask, spoil, listed }
+  return { deps, client, ask, listed }
 }
-const it = testWith(aMerchant, 'deps', 'client', 'ask', 'spoil', 'listed')
+const it = testWith(aMerchant, 'deps', 'client', 'ask', 'listed')
 
 it('GET /v1/payments shows the other payments, and the log names the payment', async ({
   deps,
   client,
-  spoil,
   listed,
 }) => {
   const [altered, other] = [
     await aPendingPayment(deps, client),
     await aPendingPayment(deps, client),
   ]
-  await spoil(paymentKey(altered.paymentId), { method: 'paper' })
+  await alter(deps, paymentKey(altered.paymentId), { method: 'paper' })
 
   expect(await listed('listPayments')).toStrictEqual([200, [other.paymentId]])
   expect(await listed('listPayments', { status: 'pending' })).toStrictEqual([
@@ -73,7 +69,6 @@ it('the lists of deliveries and endpoints, and a redelivery, go on without deliv
   deps,
   client: { clientId },
   ask,
-  spoil,
   listed,
 }) => {
   const endpoint = await storedEndpoint(deps, { clientId })
@@ -81,10 +76,10 @@ it('the lists of deliveries and endpoints, and a redelivery, go on without deliv
     storedDelivery(deps, endpoint, SKIPPED, await storedEvent(deps, { clientId }))
   const other = await ofNewEvent()
   for (const status of ['paused', undefined])
-    await spoil(deliveryKey((await ofNewEvent()).deliveryId), { status })
+    await alter(deps, deliveryKey((await ofNewEvent()).deliveryId), { status })
   const { subject, name } = await storedEvent(deps, { clientId })
   const index = { owner: endpoint.endpointId, entity: 'delivery', status: 'skipped' }
-  await spoil(eventKey(subject, name), index)
+  await alter(deps, eventKey(subject, name), index)
 
   for (const query of [undefined, { status: 'skipped' }])
     expect(await listed('listWebhookDeliveries', query)).toStrictEqual([200, [other.deliveryId]])
@@ -99,14 +94,13 @@ it('the lists of deliveries and endpoints, and a redelivery, go on without deliv
 it('no list shows a row of another merchant whose owner is altered', async ({
   deps,
   client: { clientId },
-  spoil,
   listed,
 }) => {
   const endpoint = await storedEndpoint(deps, { clientId })
   const delivery = await storedDelivery(deps, await storedEndpoint(deps), { status: 'skipped' })
   const { settlement } = await aSettledClient(deps)
-  await spoil(deliveryKey(delivery.deliveryId), { owner: endpoint.endpointId })
-  await spoil(settlementKey(settlement.settlementId), { owner: clientId })
+  await alter(deps, deliveryKey(delivery.deliveryId), { owner: endpoint.endpointId })
+  await alter(deps, settlementKey(settlement.settlementId), { owner: clientId })
 
   for (const name of ['listWebhookDeliveries', 'listSettlements'] as const)
     expect(await listed(name)).toStrictEqual([200, []])
@@ -116,11 +110,10 @@ it('a delivery with the id of another merchant’s shows and sends its own row a
   deps,
   client: { clientId },
   ask,
-  spoil,
 }) => {
   const own = await storedDelivery(deps, await storedEndpoint(deps, { clientId }), SKIPPED)
   const foreign = await storedDelivery(deps, await storedEndpoint(deps), SKIPPED)
-  await spoil(deliveryKey(own.deliveryId), { id: foreign.deliveryId })
+  await alter(deps, deliveryKey(own.deliveryId), { id: foreign.deliveryId })
 
   const { body } = await ask('redeliverWebhook', { id: own.deliveryId })
 
@@ -140,11 +133,11 @@ it.for([
   ['payment', 'listPayments'],
 ] as const)(
   'a row of another kind that is called %s hides no list and stops no audit',
-  async ([entity, name], { deps, client, spoil, listed }) => {
+  async ([entity, name], { deps, client, listed }) => {
     const { paymentId } = await aPendingPayment(deps, client)
     const event = await storedEvent(deps, { clientId: client.clientId })
     const key = entity === 'payment' ? eventKey(event.subject, event.name) : paymentKey(paymentId)
-    await spoil(key, { entity })
+    await alter(deps, key, { entity })
 
     const shown = { listEvents: [event.eventId], listSettlements: [], listPayments: [paymentId] }
     expect(await listed(name)).toStrictEqual([200, shown[name]])
@@ -159,8 +152,10 @@ it('GET /v1/events shows the events whose types it knows', async ({
   listed,
 }) => {
   const event = await storedEvent(deps, { clientId })
-  const row = await rawItem(deps, eventKey(event.subject, event.name))
-  await putRaw(deps, { ...row, sk: 'payment.refunded', id: crypto.randomUUID() })
+  await alter(deps, eventKey(event.subject, event.name), {
+    sk: 'payment.refunded',
+    id: crypto.randomUUID(),
+  })
 
   expect(await listed('listEvents', { since: '2026-11-20T00:00:00Z' })).toStrictEqual([
     200,

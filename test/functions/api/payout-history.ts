@@ -1,11 +1,9 @@
-import { returnPayout } from '../../../shared/settlement/return-payout.ts'
-import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import type { ApiClient } from '../../support/api-event.ts'
 import { bookRefund } from '../../support/money-rows.ts'
 import { anOpenPayment, aSucceededPayment, post } from '../../support/paid-builders.ts'
 import {
   aDayLater,
-  BY_OPERATOR,
+  bringBack,
   fail,
   payOut,
   recredit,
@@ -13,7 +11,6 @@ import {
 } from '../../support/settlement-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { withApproval } from '../../support/with-approval.ts'
 
 /**
  * Everything that a settlement can become, each state on a day of its own. Yields after each step,
@@ -38,7 +35,7 @@ export async function* payoutHistory(deps: TestDeps, caller: ApiClient) {
   await payOut(deps, second)
   yield 'a payout'
   aDayLater(deps)
-  await returnToBank(deps, second)
+  await bringBack(deps, second, second.settlementId.toUpperCase())
   yield 'a returned payout'
   const refunded = await aSucceededPayment(deps, caller, { notionalMinor: 80_000 })
   await bookRefund(deps, refunded, 30_000)
@@ -47,11 +44,4 @@ export async function* payoutHistory(deps: TestDeps, caller: ApiClient) {
   yield 'a payout of the returned money'
   await post(deps, await paymentOf(deps, { payment: open }))
   yield 'the open payment is posted'
-}
-
-function returnToBank(deps: TestDeps, { settlementId }: Settlement) {
-  const bankReference = settlementId.toUpperCase()
-  return withApproval(deps, () =>
-    returnPayout(deps, { settlementId, ...BY_OPERATOR, bankReference }),
-  )
 }

@@ -3,6 +3,7 @@
  * payment to ask about, and the provider's answer decides. A queue gets back the records that
  * cannot be read, and no others. A scheduled function ignores its payload.
  */
+
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -15,7 +16,6 @@ import { handler as sweepSettlements } from '../../../functions/schedule/sweep-s
 import { handler as syncProviderTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
 import { referenceOf } from '../../../shared/ids.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-
 import { CALLBACK, CALLBACK_TOKEN, call, knowCallbackToken } from '../../support/api-event.ts'
 import {
   fillIn,
@@ -25,6 +25,7 @@ import {
   objectOf,
   weighted,
 } from '../../support/hostile-values.ts'
+import { handOver } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient, ledgerView } from '../../support/payment-builders.ts'
 import { runs } from '../../support/runs.ts'
 import { interceptTable, memoryDeps, recordTable, testDeps } from '../../support/test-deps.ts'
@@ -177,15 +178,12 @@ it('a queue function fails only unreadable messages, and handles only the readab
       const { deliveryId: delivery_id, clientId: client_id, endpointId: endpoint_id } = delivery
       const good = JSON.stringify({ delivery_id, client_id, endpoint_id, attempt: 1 })
       const changesBefore = deps.changes.length
-      const records = bodies
-        .toSpliced(place, 0, good)
-        .map((body, at) => ({ messageId: `message-${at}`, body }))
+      const sent = bodies.toSpliced(place, 0, good)
 
-      const answer = await deliverWebhook.withDeps(deps)({ Records: records } as never, {} as never)
+      const answer = await handOver(deliverWebhook, deps, sent)
 
-      const unread = records.filter(({ body }) => body !== good)
       expect(answer.batchItemFailures).toStrictEqual(
-        unread.map(({ messageId }) => ({ itemIdentifier: messageId })),
+        sent.flatMap((body, at) => (body === good ? [] : { itemIdentifier: `message-${at}` })),
       )
       expect([deps.changes.length - changesBefore, deps.webhooks.length]).toStrictEqual([2, 1])
       expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded', attempts: 1 })

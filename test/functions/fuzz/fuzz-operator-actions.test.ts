@@ -1,10 +1,7 @@
 /** Goal: an operator who mistypes a field gets a refusal that changes nothing. */
-import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
 import {
   fillIn,
   hostileJson,
@@ -13,17 +10,12 @@ import {
   objectOf,
   weighted,
 } from '../../support/hostile-values.ts'
-import { invokeAdmin, invokeWhole } from '../../support/operator-actions.ts'
+import { handlerOf, invokeAdmin, invokeWhole } from '../../support/operator-actions.ts'
 import { operatorWorld, RIGHT_PAYLOADS } from '../../support/operator-world.ts'
 import { runs } from '../../support/runs.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 
 const ACTIONS = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator')
-
-async function handlerOf(entry: string) {
-  return ((await import(join(import.meta.dirname, '../../..', entry))) as { handler: AdminHandler })
-    .handler
-}
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
 
@@ -83,7 +75,7 @@ const UNKNOWN: Readonly<Record<string, readonly unknown[]>> = {
   ['__proto__']: [null],
 }
 
-const FOUND_FIRST = ACTIONS.flatMap(({ name, entry }) => {
+const FOUND_FIRST = ACTIONS.flatMap(({ name }) => {
   const fields = Object.keys(RIGHT_PAYLOADS[name] ?? {})
   // A key is looked for by its own id, for any client; payments are found by more than their
   // client.
@@ -91,17 +83,16 @@ const FOUND_FIRST = ACTIONS.flatMap(({ name, entry }) => {
   const what = ['settlement', 'endpoint', 'payment', 'client'].find((kind) =>
     fields.includes(`${kind}_id`),
   )
-  return what === undefined ? [] : [{ name, entry, what }]
+  return what === undefined ? [] : [{ name, what }]
 })
 
-async function arrange({ name, entry }: Pick<FunctionSpec, 'name' | 'entry'>) {
-  const [deps, handler] = [copyOfWorld(), await handlerOf(entry)]
+async function arrange({ name }: { readonly name: string }) {
+  const deps = copyOfWorld()
   const before = tracesOf(deps)
   return {
     deps,
-    handler,
     right: Object(fillIn(RIGHT_PAYLOADS[name], names)),
-    ask: (payload: unknown) => invokeAdmin(handler, deps, payload),
+    ask: (payload: unknown) => invokeAdmin(name, deps, payload),
     expectUnchanged: () => expect(tracesOf(deps)).toStrictEqual(before),
   }
 }
@@ -112,12 +103,13 @@ describe('every operator action with any payload', () => {
   })
 
   it.each(ACTIONS)('$name accepts its right payload, and null in other fields', async (spec) => {
-    const { deps, handler, right } = await arrange(spec)
+    const { deps, right } = await arrange(spec)
+    const handler = await handlerOf(spec.name)
     const nulls = Object.fromEntries(
       Object.keys(handler.input.entries).map((field) => [field, null]),
     )
 
-    const { status, audit } = await invokeWhole(handler, deps, { ...nulls, ...right })
+    const { status, audit } = await invokeWhole(spec.name, deps, { ...nulls, ...right })
 
     expect(status).toBe(200)
     expect(deps.lines.filter(({ code }) => code === 'operator.action')).toHaveLength(1)
@@ -188,7 +180,7 @@ describe('every operator action with any payload', () => {
   it.each(ACTIONS)(
     '$name succeeds, or refuses in the envelope and changes nothing',
     async (spec) => {
-      const handler = await handlerOf(spec.entry)
+      const handler = await handlerOf(spec.name)
       const values = Object.keys(handler.input.entries).map((field) => [field, VALUES[field] ?? []])
       const anyChange = nearlyRight(RIGHT_PAYLOADS[spec.name] ?? {}, Object.fromEntries(values))
       const anyPayload = weighted<unknown>(
@@ -202,7 +194,7 @@ describe('every operator action with any payload', () => {
           for (const payload of payloads) {
             const before = tracesOf(deps)
 
-            const { status, body } = await invokeAdmin(handler, deps, fillIn(payload, names))
+            const { status, body } = await invokeAdmin(spec.name, deps, fillIn(payload, names))
 
             expect([200, 404, 409, 422]).toContain(status)
             const envelope = ['message', 'code', 'field_errors', 'action_hint']

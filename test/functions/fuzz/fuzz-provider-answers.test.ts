@@ -7,7 +7,6 @@
 import * as fc from 'fast-check'
 import * as v from 'valibot'
 import { expect, it } from 'vitest'
-import { handler as refreshPayment } from '../../../functions/admin/refresh-payment.ts'
 import { handler as checkDuePayments } from '../../../functions/queue/check-due-payments.ts'
 import { handler as checkDueWork } from '../../../functions/schedule/check-due-work.ts'
 import { handler as syncProviderTransactions } from '../../../functions/schedule/sync-provider-transactions.ts'
@@ -18,7 +17,7 @@ import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.
 import { providerSecretName } from '../../../shared/secrets.ts'
 import { API, anApiClient, aPaymentBody, call, sendCapture } from '../../support/api-event.ts'
 import { fillIn } from '../../support/hostile-values.ts'
-import { invokeAdmin } from '../../support/operator-actions.ts'
+import { handOver, invokeAdmin } from '../../support/operator-actions.ts'
 import { anOpenPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { moneyProblemsOf } from '../../support/recount/invariants.ts'
@@ -74,14 +73,8 @@ function dueWorkAfter(seconds: number) {
     deps.clock.advance(seconds)
     await checkDueWork.withDeps(deps)({}, {} as never)
     const messages = deps.sent.splice(0).filter(({ queue }) => queue === 'due-payments')
-    const Records = messages.map(({ message }) => ({
-      messageId: 'm',
-      body: JSON.stringify(message.body),
-    }))
-    const { batchItemFailures } = await checkDuePayments.withDeps(deps)(
-      { Records } as never,
-      {} as never,
-    )
+    const bodies = messages.map(({ message }) => message.body)
+    const { batchItemFailures } = await handOver(checkDuePayments, deps, bodies)
     const failed = deps.lines.filter(
       ({ level, code }) => level === 'error' && code === 'payment.check_failed',
     )
@@ -104,7 +97,7 @@ const TRIGGERS = Object.entries({
     expect([200, 422, 502]).toContain((await call(deps, API.cancelPayment, { caller, id })).status)
   },
   refresh: async ({ deps, payment: { paymentId } }: Scene) => {
-    const { status } = await invokeAdmin(refreshPayment, deps, {
+    const { status } = await invokeAdmin('refresh-payment', deps, {
       operator: 'ayu',
       payment_id: paymentId,
     })

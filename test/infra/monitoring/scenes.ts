@@ -15,7 +15,7 @@ import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
 import { notifyOf } from '../../support/synced-payment.ts'
-import type { MemoryDeps } from '../../support/test-deps.ts'
+import { type MemoryDeps, withoutTopic } from '../../support/test-deps.ts'
 import {
   drainQueue,
   FAILED,
@@ -23,15 +23,7 @@ import {
   storedDelivery,
   storedEndpoint,
 } from '../../support/webhook-builders.ts'
-import {
-  answerLate,
-  asMessage,
-  DUE_WORKERS,
-  handOver,
-  run,
-  runDueWork,
-  type Scene,
-} from './watched-world.ts'
+import { answerLate, DUE_WORKERS, handOver, run, runDueWork, type Scene } from './watched-world.ts'
 
 /** The life of a virtual account, and a little more. */
 const A_DAY_S = 25 * 60 * 60
@@ -98,7 +90,7 @@ async function deliver(deps: MemoryDeps, delivery: Parameters<typeof messageFor>
     clientId: client_id,
     endpointId: endpoint_id,
   } = messageFor(delivery)
-  const message = asMessage({ delivery_id, attempt, client_id, endpoint_id })
+  const message = { delivery_id, attempt, client_id, endpoint_id }
   await handOver(deliverWebhook, deps, [message], 'deliver-webhook')
 }
 
@@ -108,7 +100,7 @@ async function abandonDelivery(deps: MemoryDeps) {
   await drainQueue(deps)
 }
 
-const UNREADABLE = [asMessage('not a message of ours')]
+const UNREADABLE = ['not a message of ours']
 
 /** No client may be credited with this payment. */
 async function payWrongAmount(deps: MemoryDeps) {
@@ -166,10 +158,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   },
 
   'alerts-late': async (deps) => {
-    await payWrongAmount({
-      ...deps,
-      alerts: { publish: () => Promise.reject(new Error('no topic')) },
-    })
+    await payWrongAmount(withoutTopic(deps))
     deps.clock.advance(30 * 60)
     await runDueWork(deps)
   },
@@ -207,18 +196,13 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   'suspense-flood': payWrongAmount,
   'audit-not-run': async (deps) => {
     const { clientId } = await withoutFloor(deps)
-    const messages = [asMessage({ client_id: clientId }), asMessage({ gateway: true })]
+    const messages = [{ client_id: clientId }, { gateway: true }]
     await handOver(auditClient, deps, messages, 'audit-client')
   },
   'audit-imbalance': async (deps) => {
     const client = await withoutFloor(deps)
     const payment = await aSucceededPayment(deps, client)
     await deps.table.write(moveOpenCredit(payment, minor(1), deps.now()))
-    await handOver(
-      auditClient,
-      deps,
-      [asMessage({ client_id: client.clientId, again: true })],
-      'audit-client',
-    )
+    await handOver(auditClient, deps, [{ client_id: client.clientId, again: true }], 'audit-client')
   },
 }

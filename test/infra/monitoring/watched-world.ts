@@ -7,6 +7,7 @@ import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
 import type { Provider } from '../../../shared/provider/provider.ts'
 import { jsonLog } from '../../../shared/runtime/json-log.ts'
 import { type Emitted, emittedBy } from '../../support/emitted-by.ts'
+import { handOver as handOverTo, type Worker } from '../../support/operator-actions.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 
 export const WATCHED_STAGE = 'prod'
@@ -21,20 +22,9 @@ export async function emittedIn(scene: Scene): Promise<readonly Emitted[]> {
   return output.flatMap(emittedBy)
 }
 
-type Handler = {
-  readonly withDeps: (deps: Deps) => (event: never, context: never) => Promise<unknown>
-}
-
-export function handOver(
-  handler: Handler,
-  deps: Deps,
-  records: readonly unknown[],
-  worker: string,
-) {
-  return handler.withDeps(deps)(
-    { Records: records } as never,
-    { functionName: `gateway-${WATCHED_STAGE}-${worker}` } as never,
-  )
+/** Its log lines have the name of the function on AWS. */
+export function handOver(handler: Worker, deps: Deps, bodies: readonly unknown[], worker: string) {
+  return handOverTo(handler, deps, bodies, `gateway-${WATCHED_STAGE}-${worker}`)
 }
 
 export const DUE_WORKERS = [
@@ -49,20 +39,12 @@ export async function runDueWork(deps: MemoryDeps) {
   const newMessages = deps.sent.slice(sentBefore)
   for (const [worker, handler] of DUE_WORKERS) {
     const messages = newMessages.filter(({ queue }) => worker === `check-${queue}`)
-    for (const { message } of messages)
-      await handOver(handler, deps, [asMessage(message.body)], worker)
+    for (const { message } of messages) await handOver(handler, deps, [message.body], worker)
   }
 }
 
-export function run(handler: Handler, deps: Deps) {
+export function run(handler: Worker, deps: Deps) {
   return handler.withDeps(deps)({} as never, {} as never)
-}
-
-export function asMessage(body: unknown) {
-  return {
-    messageId: crypto.randomUUID(),
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  }
 }
 
 export function answerLate<Name extends keyof Provider>(

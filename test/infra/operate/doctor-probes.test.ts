@@ -2,12 +2,11 @@ import { GetFunctionConcurrencyCommand } from '@aws-sdk/client-lambda'
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda'
 import { describe, expect, it } from 'vitest'
 import { handler as receiveProviderCallback } from '../../../functions/callback/receive-provider-callback.ts'
-import { answersClients, routeKeyOf } from '../../../functions/function-spec.ts'
-import { MANIFEST } from '../../../functions/manifest.ts'
 import { PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import { checkRoutes } from '../../../infra/operate/doctor/check-functions.ts'
 import { checkCallback, checkProviderKey } from '../../../infra/operate/doctor/check-provider.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
+import { CLIENT_ROUTES } from '../../support/api-event.ts'
 import { aSimulator } from '../../support/provider-simulator-harness.ts'
 import { adapter } from '../../support/scripted-provider.ts'
 import {
@@ -30,10 +29,9 @@ describe("the doctor's question to every route", () => {
     const api = await startScriptedServer(wellBehaved)
 
     expect(notOk(await checkRoutes(api.url, 'prod'))).toStrictEqual([])
-    const routes = MANIFEST.filter(answersClients).flatMap((spec) => routeKeyOf(spec) ?? [])
     expect(api.requests.map(({ method, url }) => `${method} ${url}`).toSorted()).toStrictEqual(
       [
-        ...routes.map((route) => route.replace('{id}', 'gateway-doctor')),
+        ...CLIENT_ROUTES.map((route) => route.replace('{id}', 'gateway-doctor')),
         'GET /v1/gateway-doctor',
       ].toSorted(),
     )

@@ -1,8 +1,5 @@
 /** Goal: only what finance accepted and a second person approved may stand while money goes out. */
 import { describe, expect, it } from 'vitest'
-import { handler as acceptAction } from '../../../functions/admin/accept-difference.ts'
-import { handler as approveAction } from '../../../functions/admin/approve.ts'
-import { acceptDifference } from '../../../shared/audit/accept-difference.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { approvalIdOf, newApproval } from '../../../shared/operator/approval-store.ts'
@@ -48,7 +45,7 @@ import {
   rawItem,
 } from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
-import { APPROVER, askedApproval, withApproval } from '../../support/with-approval.ts'
+import { APPROVER, accept, askedApproval } from '../../support/with-approval.ts'
 
 async function anAlteredSettlement() {
   const { deps, client, settlement } = await aSettledClient()
@@ -89,11 +86,8 @@ async function addEntry(deps: TestDeps, { clientId, sweptUntil: at }: Settlement
   for (const name of ['gross_minor', 'net_minor', 'provider_minor'])
     entry[name] = Number(entry[name]) + number
   await putRaw(deps, { ...entry, sk: `${at}#${String(sk).split('#')[1]}`, eligible_at: at })
-  const shard = await rawItem(deps, shardKey(clientId, 0))
-  await putRaw(deps, { ...shard, credited_minor: 95_900 + number })
+  await alter(deps, shardKey(clientId, 0), { credited_minor: 95_900 + number })
 }
-
-const ACCEPTED = { operator: OPERATOR, notes: 'explained' }
 
 describe('an acceptance', () => {
   it.each([
@@ -139,7 +133,7 @@ describe('an acceptance', () => {
     const { deps, clientId, differences } = await anAlteredSettlement()
     const [difference] = differences
     if (difference === undefined) throw new Error('nothing was found')
-    await withApproval(deps, () => acceptDifference(deps, { ...ACCEPTED, clientId, difference }))
+    await accept(deps, difference, clientId)
     const subject = acceptedSubject(clientId)
     const [record] = (await readAuditRecords(deps, subject)).records
     deps.clock.advance(60)
@@ -153,9 +147,7 @@ describe('an acceptance', () => {
 
   it('of a broken chain of acceptances counts, so that a lost record stops no payout for ever', async () => {
     const { deps, clientId, settlement, differences } = await anAlteredSettlement()
-    const accept = (difference: Difference) =>
-      withApproval(deps, () => acceptDifference(deps, { ...ACCEPTED, clientId, difference }))
-    for (const difference of differences) await accept(difference)
+    for (const difference of differences) await accept(deps, difference, clientId)
     const subject = acceptedSubject(clientId)
     const { items } = await readAuditRecords(deps, subject)
     const firstItem = items.find((item) => item['number'] === 1)
@@ -163,7 +155,7 @@ describe('an acceptance', () => {
     const { differences: found } = await auditLedger(deps, clientId)
     expect(found).toContainEqual(expect.objectContaining({ what: 'audit_record', id: subject }))
 
-    for (const difference of found) await accept(difference)
+    for (const difference of found) await accept(deps, difference, clientId)
 
     deps.clock.advance(1)
     expect(await payOut(deps, settlement)).toMatchObject({ status: 'manual_paid' })
@@ -177,7 +169,7 @@ describe('an acceptance', () => {
     const found = new Map([['register', [difference]]])
     await recordDifferences(deps, 'gateway', found, { figuresAt: deps.now() })
     deps.clock.advance(5)
-    await withApproval(deps, () => acceptDifference(deps, { ...ACCEPTED, difference }))
+    await accept(deps, difference)
     await expectHouseBalanced(deps)
 
     const { items } = await readAuditRecords(deps, acceptedSubject('gateway'))
@@ -209,8 +201,7 @@ describe('an acceptance', () => {
       return { differences, open: await unacceptedDifferences(deps, clientId, standing) }
     }
     await change(deps, settlement, 1)
-    for (const difference of (await openNow()).differences)
-      await withApproval(deps, () => acceptDifference(deps, { ...ACCEPTED, clientId, difference }))
+    for (const difference of (await openNow()).differences) await accept(deps, difference, clientId)
     expect((await openNow()).open).toStrictEqual([])
 
     await change(deps, settlement, 2)
@@ -236,10 +227,13 @@ describe('an acceptance', () => {
     expect(shown?.found).toMatch(/^sha256 [0-9a-f]{64}$/)
 
     const asked = { client_id: client.clientId, ...shown, notes: 'explained', operator: OPERATOR }
-    const refused = await invokeWhole(acceptAction, deps, asked)
+    const refused = await invokeWhole('accept-difference', deps, asked)
     const approvable = askedApproval(Object(refused.body)['action_hint'])
-    await invokeWhole(approveAction, deps, { ...approvable, operator: APPROVER })
+    await invokeWhole('approve', deps, { ...approvable, operator: APPROVER })
 
-    expect(await invokeWhole(acceptAction, deps, asked)).toMatchObject({ status: 200, body: shown })
+    expect(await invokeWhole('accept-difference', deps, asked)).toMatchObject({
+      status: 200,
+      body: shown,
+    })
   })
 })

@@ -38,7 +38,7 @@ import {
 } from '../../support/settlement-builders.ts'
 import { aSyncWorld, creditedPayment } from '../../support/synced-payment.ts'
 import { alter, alterSettlement, erase, putRaw, rawItem } from '../../support/tampering.ts'
-import { interceptTable, memoryDeps } from '../../support/test-deps.ts'
+import { interceptTable, memoryDeps, withoutTopic } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { deliver, storedEndpoint } from '../../support/webhook-builders.ts'
 import { auditedHistory } from './audited-history.ts'
@@ -50,8 +50,9 @@ describe('the answer of audit-ledger', () => {
     deps,
     client,
   }) => {
-    const item = await rawItem(deps, shardOf((await creditedPayment(deps, client)).payment))
-    await putRaw(deps, { ...item, credited_minor: 95_901 })
+    await alter(deps, shardOf((await creditedPayment(deps, client)).payment), {
+      credited_minor: 95_901,
+    })
     deps.clock.advance(100)
     const began = deps.now()
 
@@ -72,11 +73,11 @@ describe('the answer of audit-ledger', () => {
     deps,
     client,
   }) => {
-    const item = await rawItem(deps, shardOf((await creditedPayment(deps, client)).payment))
-    await putRaw(deps, { ...item, credited_minor: 95_901 })
-    const alerts = { publish: () => Promise.reject(new Error('the topic does not answer')) }
+    await alter(deps, shardOf((await creditedPayment(deps, client)).payment), {
+      credited_minor: 95_901,
+    })
 
-    expect(await auditLedger({ ...deps, alerts }, client.clientId)).toMatchObject({
+    expect(await auditLedger(withoutTopic(deps), client.clientId)).toMatchObject({
       balanced: false,
     })
     expect(deps.lines.map(({ code }) => code)).toEqual(

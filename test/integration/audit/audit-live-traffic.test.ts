@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
 import { minor } from '../../../shared/money.ts'
@@ -149,7 +148,7 @@ describe('audit-ledger under live traffic', () => {
         await setImmediate()
         const bank = { ...BANK, bank_account_no: `001122338${changes++}` }
         const request = { operator: 'ayu', client_id: clientId, bank }
-        expect(await invokeAdmin(updateClient, deps, request)).toMatchObject({ status: 200 })
+        expect(await invokeAdmin('update-client', deps, request)).toMatchObject({ status: 200 })
       },
     })
     const sleep = async () => void (isToChange = true)

@@ -3,8 +3,6 @@
  * record.
  */
 import { describe, expect } from 'vitest'
-import { handler as listAudit } from '../../../functions/admin/list-audit.ts'
-import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
 import { readAuditRecords, recordChange } from '../../../shared/operator/audit-record-store.ts'
@@ -96,7 +94,7 @@ describe('the audit trail', () => {
         expect(await auditNow()).toMatchObject(brokenTrailOf(clientId))
         const body = value === undefined ? { unreadable_ids: [key.sk] } : {}
         for (const subject of ['subject', 'client_id']) {
-          const listed = await invokeAdmin(listAudit, deps, { [subject]: clientId })
+          const listed = await invokeAdmin('list-audit', deps, { [subject]: clientId })
           expect(listed).toMatchObject({ status: 200, body })
         }
         await putRaw(deps, record)
@@ -206,7 +204,7 @@ describe('the audit trail', () => {
 })
 
 describe('list-audit (design section 7)', () => {
-  const list = (deps: TestDeps, payload: object) => invokeAdmin(listAudit, deps, payload)
+  const list = (deps: TestDeps, payload: object) => invokeAdmin('list-audit', deps, payload)
 
   it('shows all changes of a client and their request ids, in pages', async ({
     deps,
@@ -215,8 +213,8 @@ describe('list-audit (design section 7)', () => {
   }) => {
     deps.clock.advance(1)
     const change = { operator: 'cid', client_id: clientId, name: 'four' }
-    const { audit } = await invokeWhole(updateClient, deps, change)
-    expect(await invokeWhole(updateClient, deps, change)).toMatchObject({
+    const { audit } = await invokeWhole('update-client', deps, change)
+    expect(await invokeWhole('update-client', deps, change)).toMatchObject({
       status: 200,
       audit: undefined,
     })

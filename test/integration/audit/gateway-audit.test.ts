@@ -1,10 +1,5 @@
 /** Goal: no client is forgotten. */
 import { expect, it } from 'vitest'
-import { handler as acceptDifference } from '../../../functions/admin/accept-difference.ts'
-import { handler as auditLedger } from '../../../functions/admin/audit-ledger.ts'
-import { handler as getBooks } from '../../../functions/admin/get-books.ts'
-import { handler as listClients } from '../../../functions/admin/list-clients.ts'
-import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
 import { auditClient, startAudits } from '../../../shared/audit/audit-client.ts'
 import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { dayText } from '../../../shared/audit/judged/audit-journal.ts'
@@ -62,11 +57,11 @@ function leaveIndex(deps: MemoryDeps, { clientId }: Client) {
 }
 
 async function clientsIn(deps: MemoryDeps, { clientId }: Client, other: Client) {
-  const bodyOf = async (action: typeof getBooks, input: object) =>
+  const bodyOf = async (action: string, input: object) =>
     JSON.stringify((await invokeAdmin(action, deps, input)).body)
   const texts = [
-    await bodyOf(getBooks, { format: 'csv' }),
-    await bodyOf(listSettlements, { from: '2026-11-01' }),
+    await bodyOf('get-books', { format: 'csv' }),
+    await bodyOf('list-settlements', { from: '2026-11-01' }),
     JSON.stringify((await fileOf(deps)).rows),
   ]
   return texts.map((text) => [clientId, other.clientId].filter((id) => text.includes(id)).length)
@@ -86,7 +81,7 @@ it('a client whose row left the index is still swept, audited, and in every book
   ])
   // The gate refuses a payout of the client whose row is not as its record says.
   expect(await clientsIn(deps, client, other)).toStrictEqual([2, 2, 1])
-  expect(await invokeAdmin(listClients, deps, {})).toMatchObject({
+  expect(await invokeAdmin('list-clients', deps, {})).toMatchObject({
     body: { data: [{ client_id: other.clientId }] },
   })
 })
@@ -140,7 +135,7 @@ it('a client without row and window stops no other client', async () => {
   for (const key of [clientKey(client.clientId), windowKey(client.clientId)]) await erase(deps, key)
 
   expect(await clientsIn(deps, client, other)).toStrictEqual([2, 2, 1])
-  expect(await invokeAdmin(getBooks, deps, {})).toMatchObject({
+  expect(await invokeAdmin('get-books', deps, {})).toMatchObject({
     body: { balanced: false, differences: [{ what: 'ledger', id: client.clientId }] },
   })
 })
@@ -150,15 +145,15 @@ it('a difference of no client is told each day until it is accepted, and stops n
   await erase(deps, auditHeadKey(CLIENTS_SUBJECT))
   const audit = async () => {
     aDayLater(deps)
-    const { body } = await invokeAdmin(auditLedger, deps, {})
+    const { body } = await invokeAdmin('audit-ledger', deps, {})
     return { found: Object(body).differences, alerts: deps.published.splice(0).length }
   }
 
   await audit()
   const { found, alerts } = await audit()
   const acceptance = { operator: 'ana', notes: 'seen', ...found[0] }
-  const refused = await invokeAdmin(acceptDifference, deps, { ...acceptance, found: 'other' })
-  const accepted = await invokeAdmin(acceptDifference, deps, acceptance)
+  const refused = await invokeAdmin('accept-difference', deps, { ...acceptance, found: 'other' })
+  const accepted = await invokeAdmin('accept-difference', deps, acceptance)
 
   expect([found, alerts]).toMatchObject([[{ what: 'audit_record', id: 'clients' }], 1])
   expect([refused.status, accepted]).toStrictEqual([422, { status: 200, body: found[0] }])

@@ -8,13 +8,13 @@ import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { entryPages } from '../../../shared/journal/read-entries.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { digestOfSums } from '../../../shared/settlement/long-settlement.ts'
-import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import { recordedSettlements } from '../../../shared/settlement/settlement-store.ts'
 import { entryKey, type Key, settlementKey, verdictKey } from '../../../shared/table/keys.ts'
 import { MINUTE_MS, SECOND_MS } from '../../../shared/time.ts'
 import { readVerdict } from '../../../shared/verdict/verdict-store.ts'
 import {
   aSettledClient,
+  bringBack,
   fail,
   inSteps,
   payOut,
@@ -24,7 +24,6 @@ import {
 } from '../../support/settlement-builders.ts'
 import { alter } from '../../support/tampering.ts'
 import { interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
-import { withApproval } from '../../support/with-approval.ts'
 
 /** One run reads two entries, and by default a block has three entries. */
 async function aLongSettlement(block = 3, pages = 1) {
@@ -240,7 +239,6 @@ it('comes back after its payout only with the sums that its audit has proven', a
   await pass()
   await payOut(deps, settlement)
   await tamper(settlementKey(settlementId), { net_minor: 9_000_000, gross_minor: 9_028_700 })
-  const input = { settlementId, operator: 'x', bankReference: 'Y' }
 
-  await expect(withApproval(deps, () => returnPayout(deps, input))).rejects.toThrow('has not ended')
+  await expect(bringBack(deps, settlement)).rejects.toThrow('has not ended')
 })

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { auditFigures } from '../../../shared/audit/judged/audit-figures.ts'
@@ -128,7 +127,7 @@ describe('an audit of a client has differences, and books and a recount answer, 
     await auditClient(deps, clientId)
     const { differences } = await auditLedger(deps, clientId)
     await recountLedger(deps, { clientId, operator: 'ana' })
-    expect(await invokeWhole(getBooks, deps, {})).toMatchObject({ body: { balanced: false } })
+    expect(await invokeWhole('get-books', deps, {})).toMatchObject({ body: { balanced: false } })
     expect(differences).not.toStrictEqual([])
     expect(await standingOf(deps, { clientId })).not.toStrictEqual([])
   })

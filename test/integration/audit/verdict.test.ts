@@ -1,6 +1,5 @@
 /** Goal: no difference that an audit has found is lost before it is repaired or accepted. */
 import { describe, expect } from 'vitest'
-import { acceptDifference } from '../../../shared/audit/accept-difference.ts'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import type { Client } from '../../../shared/client/client.ts'
@@ -25,7 +24,7 @@ import {
 } from '../../support/settlement-builders.ts'
 import { alter, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, interceptTable, type TestDeps } from '../../support/test-deps.ts'
-import { withApproval } from '../../support/with-approval.ts'
+import { accept } from '../../support/with-approval.ts'
 import { differenceOf, auditedTest as it } from '../payout/recorded-settlement.ts'
 import { halvedSuspense } from './held-suspense.ts'
 
@@ -96,9 +95,7 @@ describe('the differences that audits have found', () => {
 
     await noteDifferences(deps, client, 'payments 2', [])
     await noteDifferences(deps, client, 'payments 1', hundredDifferences)
-    const acceptance = { clientId: client.clientId, operator: OPERATOR, notes: 'x' }
-    for (const difference of hundredDifferences)
-      await withApproval(deps, () => acceptDifference(deps, { ...acceptance, difference }))
+    for (const difference of hundredDifferences) await accept(deps, difference, client.clientId)
     const standingAfterAccept = await noteDifferences(deps, client, 'payments 2', extraDifference)
 
     expect([standingAfterRepair, standingAfterAccept]).toMatchObject([
@@ -133,8 +130,7 @@ describe('the differences that audits have found', () => {
     payment,
     pay,
   }) => {
-    const row = await rawItem(deps, paymentKey(payment.paymentId))
-    await putRaw(deps, { ...row, markup_minor: 101 })
+    await alter(deps, paymentKey(payment.paymentId), { markup_minor: 101 })
     const forged = { ...(await rawItem(deps, verdictKey(client.clientId))), standing: [] }
     await putRaw(deps, { ...forged, figures_at: '2031-01-01T00:00:00.000Z', history_day: 99_999 })
 
@@ -178,8 +174,7 @@ describe('the differences that audits have found', () => {
     payment,
     pay,
   }) => {
-    const row = await rawItem(deps, paymentKey(payment.paymentId))
-    await putRaw(deps, { ...row, colour: 'green' })
+    await alter(deps, paymentKey(payment.paymentId), { colour: 'green' })
 
     for (let day = 0; day < 31; day++) {
       if (day > 0) aDayLater(deps)

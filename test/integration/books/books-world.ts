@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { expect } from 'vitest'
-import { handler as getBooks } from '../../../functions/admin/get-books.ts'
+import { handler as compareBalance } from '../../../functions/schedule/compare-balance.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { newHouseEntry, putHouseEntry } from '../../../shared/journal/house-store.ts'
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
@@ -11,7 +11,7 @@ import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { bookLateRow } from '../../../shared/posting/post-payments.ts'
 import { markClosed } from '../../../shared/settlement/settlement-store.ts'
 import { aChargeback, adjustBalance, aRefund, aWin } from '../../support/money-rows.ts'
-import { invokeAdmin } from '../../support/operator-actions.ts'
+import { invokeAdmin, lambdaContext } from '../../support/operator-actions.ts'
 import { post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
 import { aDayLater, sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
@@ -79,8 +79,13 @@ export const Body = v.object({
   balanced: v.boolean(),
 })
 
+/** The daily comparison with the provider's balance. */
+export function compareNow(deps: TestDeps) {
+  return compareBalance.withDeps(deps)({}, lambdaContext('compare-balance'))
+}
+
 export async function booksOf(deps: TestDeps, input: Readonly<Record<string, unknown>> = {}) {
-  const { figures, ...body } = v.parse(Body, (await invokeAdmin(getBooks, deps, input)).body)
+  const { figures, ...body } = v.parse(Body, (await invokeAdmin('get-books', deps, input)).body)
   const shown = figures.filter(({ amount_minor }) => amount_minor !== 0)
   return {
     ...body,

@@ -3,12 +3,10 @@
  * nothing else is.
  */
 import { describe, expect } from 'vitest'
-import { handler } from '../../../functions/schedule/compare-balance.ts'
 import { minor } from '../../../shared/money.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { bookRefund } from '../../support/money-rows.ts'
-import { lambdaContext } from '../../support/operator-actions.ts'
 import {
   anOpenPayment,
   post,
@@ -21,6 +19,7 @@ import { creditedPayment, rowNow } from '../../support/synced-payment.ts'
 import { interceptTable, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { anAssumedPayment } from '../payout/recorded-settlement.ts'
+import { compareNow } from './books-world.ts'
 
 async function aWorld() {
   const { deps, client } = await aLoneClient()
@@ -41,23 +40,19 @@ function isOfTransit({ kind }: { readonly kind: string }) {
   return kind === 'payment.in_transit'
 }
 
-function run(deps: TestDeps) {
-  return handler.withDeps(deps)({}, lambdaContext('compare-balance'))
-}
-
 /** Ten minutes pass, and the head reads the provider's rows. */
 async function later(deps: TestDeps, compared = deps) {
   deps.clock.advance(600)
   await syncProviderTransactions(deps)
-  return run(compared)
+  return compareNow(compared)
 }
 
 describe('compare-balance (design section 12)', () => {
   it('asks once a day, and says nothing when the sums agree', async ({ deps }) => {
-    expect(await run(deps)).toStrictEqual({ day: '2026-11-20', gap_minor: 0 })
+    expect(await compareNow(deps)).toStrictEqual({ day: '2026-11-20', gap_minor: 0 })
     expect(await later(deps)).toStrictEqual({ asked: false })
     deps.clock.advance(86_400)
-    expect(await run(deps)).toStrictEqual({ day: '2026-11-21', gap_minor: 0 })
+    expect(await compareNow(deps)).toStrictEqual({ day: '2026-11-21', gap_minor: 0 })
     expect(deps.provider.countOf('getBalance')).toBe(2)
     expect(deps.published).toStrictEqual([])
   })
@@ -66,15 +61,15 @@ describe('compare-balance (design section 12)', () => {
     const paid = await creditedPayment(deps, client)
     answer(96_000 + 95_560)
 
-    expect(await run(deps)).toStrictEqual({ waits: true, gap_minor: 95_560 })
-    expect(await run(deps)).toStrictEqual({ waits: true })
+    expect(await compareNow(deps)).toStrictEqual({ waits: true, gap_minor: 95_560 })
+    expect(await compareNow(deps)).toStrictEqual({ waits: true })
     deps.provider.transactions.push(rowNow(deps, paid))
     expect(await later(deps)).toStrictEqual({ day: '2026-11-20', gap_minor: 0 })
   })
 
   it('ends a comparison after an hour, however few rounds it had', async ({ deps, answer }) => {
     answer(96_001)
-    expect(await run(deps)).toStrictEqual({ waits: true, gap_minor: 1 })
+    expect(await compareNow(deps)).toStrictEqual({ waits: true, gap_minor: 1 })
     deps.clock.advance(3_000)
     expect(await later(deps)).toStrictEqual({ day: '2026-11-20', gap_minor: 1 })
   })
@@ -89,7 +84,7 @@ describe('compare-balance (design section 12)', () => {
     await syncProviderTransactions(deps)
     answer(96_000 - 30_000 + 95_999)
 
-    expect(await run(deps)).toMatchObject({ gap_minor: 0 })
+    expect(await compareNow(deps)).toMatchObject({ gap_minor: 0 })
   })
 
   it.for([-1, 1])(
@@ -97,7 +92,7 @@ describe('compare-balance (design section 12)', () => {
     async (gap, { deps, answer }) => {
       answer(96_000 + gap)
       const gapOfDay = async () => {
-        await run(deps)
+        await compareNow(deps)
         for (let rounds = 0; rounds < 2; rounds++)
           expect(await later(deps)).toStrictEqual({ waits: true, gap_minor: gap })
         return later(deps)
@@ -111,7 +106,7 @@ describe('compare-balance (design section 12)', () => {
       const message = expect.stringContaining(`today by ${gap} IDR`)
       expect(deps.published).toMatchObject([{ kind: 'balance.gap', message }])
       answer(96_000)
-      expect(await run(deps)).toMatchObject({ gap_minor: 0 })
+      expect(await compareNow(deps)).toMatchObject({ gap_minor: 0 })
       expect(deps.published).toHaveLength(1)
     },
   )
@@ -125,7 +120,7 @@ describe('compare-balance (design section 12)', () => {
     const explained = await anAssumedPayment(deps, client)
     const paid = await creditedPayment(deps, client)
     await postAssumed(deps, paid.payment)
-    await run(deps)
+    await compareNow(deps)
     deps.clock.advance(30 * DAY_SECONDS)
     const [operator, resolution] = ['ana@gateway.example', 'explained'] as const
     const suspenseId = `${explained.paymentId}#fee_assumed`
@@ -153,7 +148,7 @@ describe('compare-balance (design section 12)', () => {
       )
       await storeOpen(deps, payments)
       const { deps: recorded, calls } = recordTable(deps)
-      expect(await run(recorded)).toMatchObject({ gap_minor: 0 })
+      expect(await compareNow(recorded)).toMatchObject({ gap_minor: 0 })
       deps.clock.advance(DAY_SECONDS)
       return calls.length
     }
@@ -173,29 +168,29 @@ describe('compare-balance (design section 12)', () => {
     for (let clients = 1; clients < 45; clients++) await withoutFloor(deps)
     const slow = interceptTable(deps, { before: () => deps.sleep(REQUEST_MS) })
 
-    expect(await run(slow)).toStrictEqual({ waits: true })
+    expect(await compareNow(slow)).toStrictEqual({ waits: true })
     expect(deps.lines.at(-1)).toMatchObject({ code: 'balance.waiting', fields: { looks: 0 } })
     // The client is read already: only a later look sees this payment.
     await post(deps, await anOpenPayment(deps, client))
     answer(96_000 * 2)
-    expect(await run(slow)).toStrictEqual({ waits: true, gap_minor: 96_000 })
-    expect(await run(slow)).toStrictEqual({ waits: true })
+    expect(await compareNow(slow)).toStrictEqual({ waits: true, gap_minor: 96_000 })
+    expect(await compareNow(slow)).toStrictEqual({ waits: true })
     expect(await later(deps, slow)).toStrictEqual({ waits: true })
-    expect(await run(slow)).toStrictEqual({ day: '2026-11-20', gap_minor: 0 })
+    expect(await compareNow(slow)).toStrictEqual({ day: '2026-11-20', gap_minor: 0 })
     expect(deps.provider.countOf('getBalance')).toBe(2)
   })
 
   it.for(['the provider does not answer', 'no look ends'])(
     'is an alert when a day and a half pass without a comparison: %s',
     async (why, { deps }) => {
-      await run(deps)
+      await compareNow(deps)
       deps.clock.advance(DAY_SECONDS)
       if (why === 'no look ends') deps.provider.showBalance(1)
       else deps.provider.silence('getBalance')
       // The sync's head never runs, so no further look begins.
       const told: number[] = []
       for (let runs = 0; runs < 4; runs++) {
-        await run(deps)
+        await compareNow(deps)
         told.push(deps.published.length)
         deps.clock.advance(DAY_SECONDS / 2)
       }
@@ -216,7 +211,7 @@ describe('compare-balance (design section 12)', () => {
     })
 
     for (let runs = 0; runs < 6; runs++) {
-      await expect(run(failing)).rejects.toThrow()
+      await expect(compareNow(failing)).rejects.toThrow()
       deps.clock.advance(DAY_SECONDS / 2)
     }
 
@@ -226,7 +221,7 @@ describe('compare-balance (design section 12)', () => {
 
   it('asks again when the provider does not answer', async ({ deps }) => {
     deps.provider.silence('getBalance')
-    expect(await run(deps)).toStrictEqual({ asked: false })
+    expect(await compareNow(deps)).toStrictEqual({ asked: false })
     expect(await later(deps)).toStrictEqual({ asked: false })
     expect(deps.provider.countOf('getBalance')).toBe(2)
   })

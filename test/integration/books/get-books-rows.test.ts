@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { describe, expect } from 'vitest'
-import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import { auditClient } from '../../../shared/audit/audit-client.ts'
 import { walkClients } from '../../../shared/client/client-register.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
@@ -43,7 +42,7 @@ async function checkBooks(deps: TestDeps) {
   const differences = v.optional(v.array(v.object({ what: v.string(), id: v.string() })), [])
   return v.parse(
     v.object({ balanced: v.boolean(), differences }),
-    (await invokeAdmin(getBooks, deps, {})).body,
+    (await invokeAdmin('get-books', deps, {})).body,
   )
 }
 
@@ -253,12 +252,13 @@ describe('get-books of many merchants and payments', () => {
     for (let more = 0; more < 90; more++) await withoutFloor(deps)
     const wholeCsv = v.parse(
       v.object({ csv: v.string() }),
-      (await invokeAdmin(getBooks, deps, { format: 'csv' })).body,
+      (await invokeAdmin('get-books', deps, { format: 'csv' })).body,
     )
     let time = 0
     const slow = { ...deps, monotonicMs: () => (time += 300_000) }
     type Answer = { readonly continuing?: true; readonly cursor?: string; readonly csv?: string }
-    const ask = async (input: object) => (await invokeAdmin(getBooks, slow, input)).body as Answer
+    const ask = async (input: object) =>
+      (await invokeAdmin('get-books', slow, input)).body as Answer
 
     const runs: Answer[] = []
     do runs.push(await ask({ format: 'csv', cursor: runs.at(-1)?.cursor }))

@@ -1,7 +1,5 @@
 import * as v from 'valibot'
 import { describe, expect } from 'vitest'
-import { handler as getBooks } from '../../../functions/admin/get-books.ts'
-import { handler as recredit } from '../../../functions/admin/recredit-settlement.ts'
 import { bookOfLines, bookOfPayout } from '../../../shared/books/book.ts'
 import { NO_LEGS } from '../../../shared/journal/entry.ts'
 import { minor } from '../../../shared/money.ts'
@@ -33,7 +31,7 @@ describe('get-books (design section 12)', () => {
   })
 
   it('shows every figure, even zero, with its source', async () => {
-    const { figures } = v.parse(Body, (await invokeAdmin(getBooks, memoryDeps(), {})).body)
+    const { figures } = v.parse(Body, (await invokeAdmin('get-books', memoryDeps(), {})).body)
 
     const names = figures.map(({ name }) => name)
     expect(names.slice(0, 12)).toStrictEqual([
@@ -161,7 +159,7 @@ describe('get-books (design section 12)', () => {
 
     const difference = { what: 'contradicting row', id: suspenseId }
     for (const input of [{}, { client_id: client.clientId }]) {
-      const { body } = await invokeAdmin(getBooks, deps, input)
+      const { body } = await invokeAdmin('get-books', deps, input)
       expect(body).toMatchObject({ balanced: false, differences: [difference] })
     }
     expect((await booksOf(deps)).figures).toMatchObject({ other: 60_000, at_provider: 126_000 })
@@ -174,7 +172,7 @@ describe('get-books (design section 12)', () => {
     await deps.table.write(markClosed({ ...ofB, status: 'failed' }))
 
     const input = { operator: OPERATOR, settlement_id: ofB.settlementId, notes: 'account closed' }
-    expect((await invokeAdmin(recredit, deps, input)).status).toBe(200)
+    expect((await invokeAdmin('recredit-settlement', deps, input)).status).toBe(200)
     const booksBefore = await booksOf(deps)
     deps.clock.advance(60)
     await sweptNow(deps, b)
@@ -188,7 +186,7 @@ describe('get-books (design section 12)', () => {
     a,
     b,
   }) => {
-    const { body } = await invokeAdmin(getBooks, deps, { format: 'csv' })
+    const { body } = await invokeAdmin('get-books', deps, { format: 'csv' })
 
     const { csv } = v.parse(v.strictObject({ csv: v.string() }), body)
     const [head = '', ...lines] = csv.trimEnd().split('\n')
@@ -204,7 +202,7 @@ describe('get-books (design section 12)', () => {
       .slice(1, -1)
       .map((name, at) => [name, rows.reduce((sum, row) => sum + Number(row[at + 1]), 0)])
     expect(Object.fromEntries(sums.filter(([, amount]) => amount !== 0))).toStrictEqual(MONTH)
-    const onlyB = await invokeAdmin(getBooks, deps, { format: 'csv', client_id: b.clientId })
+    const onlyB = await invokeAdmin('get-books', deps, { format: 'csv', client_id: b.clientId })
     expect(onlyB.body).toStrictEqual({ csv: `${head}\n${lines[1] ?? ''}\n` })
   })
 
@@ -212,9 +210,9 @@ describe('get-books (design section 12)', () => {
     const deps = memoryDeps()
     deps.provider.showBalance(-1_500)
 
-    const { body } = await invokeAdmin(getBooks, deps, { provider_balance: true })
+    const { body } = await invokeAdmin('get-books', deps, { provider_balance: true })
     deps.provider.silence('getBalance')
-    const unanswered = await invokeAdmin(getBooks, deps, { provider_balance: true })
+    const unanswered = await invokeAdmin('get-books', deps, { provider_balance: true })
 
     const shown = { account: 'CASH', amount_minor: -1_500, at: deps.now() }
     expect(body).toMatchObject({ balanced: true, provider_balance: shown })
@@ -223,7 +221,7 @@ describe('get-books (design section 12)', () => {
       provider_balance: { unanswered: 'unreachable' },
     })
     expect(
-      (await invokeAdmin(getBooks, deps, { provider_balance: true, format: 'csv' })).status,
+      (await invokeAdmin('get-books', deps, { provider_balance: true, format: 'csv' })).status,
     ).toBe(422)
   })
 
@@ -236,12 +234,12 @@ describe('get-books (design section 12)', () => {
     [{ cursor: 'unknown' }, 'cursor: must be the cursor of an earlier answer to the same request'],
   ])('refuses %o with one reason', async (input, message) => {
     const body = { message, field_errors: { [Object.keys(input)[0] ?? '']: [expect.any(String)] } }
-    expect(await invokeAdmin(getBooks, memoryDeps(), input)).toMatchObject({ status: 422, body })
+    expect(await invokeAdmin('get-books', memoryDeps(), input)).toMatchObject({ status: 422, body })
   })
 
   it('answers 404 for an unknown merchant', async () => {
     expect(
-      await invokeAdmin(getBooks, memoryDeps(), { client_id: crypto.randomUUID() }),
+      await invokeAdmin('get-books', memoryDeps(), { client_id: crypto.randomUUID() }),
     ).toMatchObject({ status: 404 })
   })
 })

@@ -1,10 +1,6 @@
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { handler as getBooks } from '../../../functions/admin/get-books.ts'
-import { handler as getStatement } from '../../../functions/admin/get-statement.ts'
-import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
 import { parseCsv } from '../../../infra/operate/admin/parse-csv.ts'
 import { runMonth } from '../../../infra/operate/month/run-month.ts'
 import { clientStatement } from '../../../shared/books/client-statement.ts'
@@ -16,6 +12,7 @@ import { invokeAdmin } from '../../support/operator-actions.ts'
 import { isNightly } from '../../support/runs.ts'
 import { settlementsOf } from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
+import { tempDirectory } from '../../support/temp-directory.ts'
 import { interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { AFTER_YEAR, aClientOfAYear } from './made-year.ts'
 
@@ -23,12 +20,6 @@ import { AFTER_YEAR, aClientOfAYear } from './made-year.ts'
  * Goal: the months of a year join for many clients, and the files of a month add up or say what
  * does not.
  */
-
-const HANDLERS = {
-  'get-books': getBooks,
-  'get-statement': getStatement,
-  'list-suspense': listSuspense,
-}
 
 async function aYear(count: number) {
   const deps = memoryDeps()
@@ -44,10 +35,9 @@ const MONTHS = Array.from({ length: 12 }, (_, month) => {
   return { from: first, to: last }
 })
 
-async function written(deps: TestDeps, month: string, folder = join(tempFolder(), 'new')) {
+async function written(deps: TestDeps, month: string, folder = join(tempDirectory(), 'new')) {
   const [out, err, said]: [string[], string[], string[]] = [[], [], []]
-  const ask = (action: string, payload: object) =>
-    invokeAdmin(HANDLERS[action as keyof typeof HANDLERS], deps, payload)
+  const ask = (action: string, payload: object) => invokeAdmin(action, deps, payload)
   const io = {
     out: (text: string) => void out.push(text),
     err: (text: string) => void err.push(text),
@@ -56,10 +46,6 @@ async function written(deps: TestDeps, month: string, folder = join(tempFolder()
   const isRight = await runMonth({ month, folder, now: deps.now() }, ask, io)
   const file = (name: string) => readFileSync(join(folder, name), 'utf8')
   return { isRight, out, err, said, folder, file }
-}
-
-function tempFolder() {
-  return mkdtempSync(join(tmpdir(), 'month-'))
 }
 
 describe('a year of many clients', () => {
@@ -160,7 +146,7 @@ describe('npm run admin -- month', () => {
 
   it('refuses a folder with files, a wrong month, and one that has not begun; nothing is written', async () => {
     const deps = memoryDeps()
-    const folder = tempFolder()
+    const folder = tempDirectory()
     writeFileSync(join(folder, 'mine.txt'), '')
 
     await expect(written(deps, '2026-11', folder)).rejects.toThrow('is not empty')

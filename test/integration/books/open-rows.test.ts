@@ -3,16 +3,15 @@
  * of the provider's balance; when it is booked it counts once.
  */
 import { expect } from 'vitest'
-import { handler } from '../../../functions/schedule/compare-balance.ts'
 import { noteOpenTransaction } from '../../../shared/sync/job-store.ts'
 import { toItem } from '../../../shared/table/attributes.ts'
 import { syncJobKey } from '../../../shared/table/keys.ts'
 import { dueWork } from '../../../shared/table/step.ts'
-import { lambdaContext } from '../../support/operator-actions.ts'
 import { paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { syncTest } from '../sync/sync-test.ts'
 import { rowOut } from '../sync/transfer-rows.ts'
+import { compareNow } from './books-world.ts'
 
 const PENDING = { fee: { status: 'PENDING', xendit_fee: 0, value_added_tax: 0 } }
 const DAY_SECONDS = 86_400
@@ -23,7 +22,7 @@ const it = syncTest
   /** `moved`: what has left the provider's account beside the payment. */
   .extend('compare', ({ deps }) => async (moved: number) => {
     deps.provider.showBalance(NET_MINOR + moved)
-    return handler.withDeps(deps)({}, lambdaContext('compare-balance'))
+    return compareNow(deps)
   })
   .extend('refund', ({ deps, credited, sync }) => async (reference_id = credited.reference) => {
     await sync(rowNow(deps, credited))

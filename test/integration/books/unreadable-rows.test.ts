@@ -1,7 +1,4 @@
 import { describe, expect } from 'vitest'
-import { handler as getBooks } from '../../../functions/admin/get-books.ts'
-import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
-import { handler as compareBalance } from '../../../functions/schedule/compare-balance.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import {
   houseTotalKey,
@@ -11,12 +8,13 @@ import {
   suspenseKey,
 } from '../../../shared/table/keys.ts'
 import { aFinding } from '../../support/money-rows.ts'
-import { invokeWhole, lambdaContext } from '../../support/operator-actions.ts'
+import { invokeWhole } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import { alter, alterSettlement, putRaw, rawItem } from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
+import { compareNow } from './books-world.ts'
 
 async function aWorld() {
   const deps = memoryDeps()
@@ -28,12 +26,8 @@ async function aWorld() {
 }
 const it = testWith(aWorld, 'deps', 'client')
 
-function compare(deps: TestDeps) {
-  return compareBalance.withDeps(deps)({}, lambdaContext('compare-balance'))
-}
-
 async function booksOf(deps: TestDeps, input: object = {}) {
-  const { status, body } = await invokeWhole(getBooks, deps, input)
+  const { status, body } = await invokeWhole('get-books', deps, input)
   const { figures, balanced, differences } = body as Readonly<Record<string, unknown>>
   return { status, figures, balanced, differences }
 }
@@ -62,7 +56,7 @@ describe('the books of all', () => {
     expect(figures).toContainEqual(expect.objectContaining(atProvider))
     expect(balanced).toBe(false)
     expect(differences).toContainEqual(named)
-    expect(await compare(deps)).toStrictEqual({ waits: true, gap_minor: 96_000 })
+    expect(await compareNow(deps)).toStrictEqual({ waits: true, gap_minor: 96_000 })
   })
 
   it('name such an entry of a settlement without totals of each day', async ({ deps, client }) => {
@@ -87,7 +81,7 @@ describe('the books of all', () => {
 
     const differences = [{ what: 'entry.sides', found }]
     expect(await booksOf(deps)).toMatchObject({ balanced: false, differences })
-    expect(await compare(deps)).toStrictEqual({ waits: true, gap_minor: 96_000 })
+    expect(await compareNow(deps)).toStrictEqual({ waits: true, gap_minor: 96_000 })
   })
 
   it('name a house total that cannot be read', async ({ deps }) => {
@@ -99,7 +93,7 @@ describe('the books of all', () => {
       balanced: false,
       differences: [{ what: 'house_total', id: key.sk, expected: 'readable', found: 'unreadable' }],
     })
-    expect(await compare(deps)).toMatchObject({ gap_minor: 0 })
+    expect(await compareNow(deps)).toMatchObject({ gap_minor: 0 })
   })
 
   it('are not balanced with a shard that cannot be read, because `open` lacks it', async ({
@@ -143,7 +137,7 @@ describe('a suspense item that cannot be read', () => {
   it('stops no comparison with the provider, and the log names it', async ({ deps }) => {
     await withSpoiltItem(deps)
 
-    expect(await compare(deps)).toStrictEqual({ day: '2026-11-20', gap_minor: 0 })
+    expect(await compareNow(deps)).toStrictEqual({ day: '2026-11-20', gap_minor: 0 })
 
     expect(deps.lines).toContainEqual(
       expect.objectContaining({ code: 'row.unreadable', fields: { kind: 'suspense', id: ids[0] } }),
@@ -155,7 +149,7 @@ describe('a suspense item that cannot be read', () => {
     async (input, { deps }) => {
       await withSpoiltItem(deps)
 
-      expect(await invokeWhole(listSuspense, deps, input)).toMatchObject({
+      expect(await invokeWhole('list-suspense', deps, input)).toMatchObject({
         status: 200,
         body: { data: [{ suspense_id: ids[1] }], unreadable_ids: [ids[0]] },
       })

@@ -5,7 +5,7 @@ import { createPayment } from '../../../shared/payment/create/create-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { pushesKey } from '../../../shared/table/keys.ts'
 import { aRequest, aStoredClient, OVO_REQUEST } from '../../support/payment-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { alter } from '../../support/tampering.ts'
 import { testDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
@@ -156,8 +156,7 @@ describe('pushes to one phone', () => {
     async (altered) => {
       const { deps, client, push } = await aPushingClient()
       await push('a')
-      const row = await rawItem(deps, pushesKey(client.clientId, PHONE))
-      await putRaw(deps, { ...row, ...altered })
+      await alter(deps, pushesKey(client.clientId, PHONE), { ...altered })
 
       for (const key of ['b', 'c', 'd']) await push(key)
 

@@ -4,7 +4,6 @@
  * afterwards.
  */
 import { describe, expect, it } from 'vitest'
-import { handler as adjustHouse } from '../../../functions/admin/adjust-house.ts'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { closeHouseDays } from '../../../shared/journal/house-store.ts'
 import { HOUSE_ADJUSTMENTS_PK, houseAdjustmentKey } from '../../../shared/table/keys.ts'
@@ -19,7 +18,7 @@ describe('adjust-house (design sections 7 and 12)', () => {
   const INVOICE = { bank_minor: -4_500, transit_minor: 4_000, cost_minor: -500, reference: 'INV-1' }
 
   function act(deps: TestDeps, fields: object = {}) {
-    return invokeAdmin(adjustHouse, deps, { operator: OPERATOR, ...INVOICE, ...fields })
+    return invokeAdmin('adjust-house', deps, { operator: OPERATOR, ...INVOICE, ...fields })
   }
 
   it('books an invoice once, on whatever day it is repeated', async () => {
@@ -51,9 +50,9 @@ describe('adjust-house (design sections 7 and 12)', () => {
     const deps = memoryDeps()
     const interest = { operator: OPERATOR, bank_minor: 9, other_minor: 9, reference: 'INT-1' }
 
-    expect(await invokeWhole(adjustHouse, deps, interest)).toMatchObject({ status: 200 })
+    expect(await invokeWhole('adjust-house', deps, interest)).toMatchObject({ status: 200 })
     expect(
-      await invokeWhole(adjustHouse, deps, {
+      await invokeWhole('adjust-house', deps, {
         ...interest,
         bank_minor: -9,
         other_minor: -9,
@@ -64,7 +63,7 @@ describe('adjust-house (design sections 7 and 12)', () => {
 
   it('is booked on the next open day, and once by two operators', async () => {
     const deps = memoryDeps()
-    const approved = await approvedFor(deps, adjustHouse, INVOICE)
+    const approved = await approvedFor(deps, 'adjust-house', INVOICE)
     const frozen = beforeCommit(deps, async () => {
       deps.clock.advance((1.5 * DAY_MS) / 1_000)
       await closeHouseDays(deps)

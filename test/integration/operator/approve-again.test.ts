@@ -1,12 +1,11 @@
 /** Goal: a second approval of the same figures replaces the first one, and ends nothing unseen. */
 import { describe, expect, it } from 'vitest'
-import { handler as acceptAction } from '../../../functions/admin/accept-difference.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { shardKey } from '../../../shared/table/keys.ts'
 import { unacceptedDifferences } from '../../../shared/verdict/acceptances.ts'
 import { invokeAdmin, invokeWhole, OPERATOR, withClient } from '../../support/operator-actions.ts'
 import { standingOf } from '../../support/settlement-builders.ts'
-import { alter, putRaw, rawItem } from '../../support/tampering.ts'
+import { alter } from '../../support/tampering.ts'
 import { beforeCommit } from '../../support/test-deps.ts'
 import { aCorrection, approve } from './approved-for.ts'
 
@@ -42,8 +41,7 @@ describe('a second approval of the same figures', () => {
     const { deps, clientId } = await withClient()
     const credit = async (credited_minor: number) => {
       deps.clock.advance(1)
-      const row = await rawItem(deps, shardKey(clientId, 3))
-      await putRaw(deps, { ...row, credited_minor, credited_at: deps.now() })
+      await alter(deps, shardKey(clientId, 3), { credited_minor, credited_at: deps.now() })
       return auditLedger(deps, clientId)
     }
     const { differences } = await credit(7)
@@ -51,7 +49,7 @@ describe('a second approval of the same figures', () => {
     const asked = { action: 'accept-difference', payload: figures } as const
     const input = { operator: OPERATOR, ...figures, notes: 'known' }
     deps.clock.advance(1)
-    expect(await invokeAdmin(acceptAction, deps, input)).toMatchObject({ status: 200 })
+    expect(await invokeAdmin('accept-difference', deps, input)).toMatchObject({ status: 200 })
     const open = async () => {
       const standing = await standingOf(deps, { clientId })
       return unacceptedDifferences(deps, clientId, standing)
@@ -69,7 +67,7 @@ describe('a second approval of the same figures', () => {
     expect(await open()).toHaveLength(1)
     deps.clock.advance(1)
     expect(await approve(deps, asked)).toMatchObject({ status: 200 })
-    expect(await invokeWhole(acceptAction, deps, input)).toMatchObject({ status: 200 })
+    expect(await invokeWhole('accept-difference', deps, input)).toMatchObject({ status: 200 })
     expect(await open()).toStrictEqual([])
   })
 })

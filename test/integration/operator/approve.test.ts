@@ -4,10 +4,6 @@
  * approval, with one of other figures, and with its own.
  */
 import { describe, expect, it } from 'vitest'
-import { handler as acceptDifference } from '../../../functions/admin/accept-difference.ts'
-import { handler as adjustLedger } from '../../../functions/admin/adjust-ledger.ts'
-import { handler as recredit } from '../../../functions/admin/recredit-settlement.ts'
-import { handler as resolveSuspense } from '../../../functions/admin/resolve-suspense.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import {
@@ -17,26 +13,24 @@ import {
   putApproval,
 } from '../../../shared/operator/approval-store.ts'
 import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
-import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
 import { approvalKey, type Key, shardKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
-import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { fail, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
+import { fail, settledAmount, withoutFloor } from '../../support/settlement-builders.ts'
 import { alter, erase, keyOfRow, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeCommit, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER, askedApproval } from '../../support/with-approval.ts'
 import { bookedItem } from '../payment/suspense-test.ts'
 import { aCorrection, approve } from './approved-for.ts'
 
-function act(deps: TestDeps, handler: AdminHandler, input: object) {
-  return invokeWhole(handler, deps, { operator: OPERATOR, ...input })
+function act(deps: TestDeps, action: string, input: object) {
+  return invokeWhole(action, deps, { operator: OPERATOR, ...input })
 }
 
 type Case = readonly [
   name: string,
-  prepare: (deps: TestDeps) => Promise<{ handler: AdminHandler; input: object }>,
+  prepare: (deps: TestDeps) => Promise<{ action: string; input: object }>,
 ]
 
 const CASES: readonly Case[] = [
@@ -45,23 +39,25 @@ const CASES: readonly Case[] = [
     async (deps) => {
       const { clientId: client_id } = await withoutFloor(deps)
       const figures = { kind: 'correction', amount_minor: 1, reference: "it's" }
-      return { handler: adjustLedger, input: { client_id, ...figures } }
+      return { action: 'adjust-ledger', input: { client_id, ...figures } }
     },
   ],
   [
     'a re-credit',
     async (deps) => {
       const client = await withoutFloor(deps)
-      await aSucceededPayment(deps, client)
-      const { settlementId } = await fail(deps, await sweptADayLater(deps, client))
-      return { handler: recredit, input: { settlement_id: settlementId, notes: 'refused' } }
+      const { settlementId } = await fail(deps, await settledAmount(deps, client))
+      return {
+        action: 'recredit-settlement',
+        input: { settlement_id: settlementId, notes: 'refused' },
+      }
     },
   ],
   [
     'a refund of held money by our bank',
     async (deps) => {
       const { suspenseId: suspense_id } = await bookedItem(deps)
-      return { handler: resolveSuspense, input: { suspense_id, resolution: 'refunded_by_bank' } }
+      return { action: 'resolve-suspense', input: { suspense_id, resolution: 'refunded_by_bank' } }
     },
   ],
   [
@@ -72,7 +68,7 @@ const CASES: readonly Case[] = [
       await alter(deps, shard, { credited_minor: 1 })
       const { differences } = await auditLedger(deps, clientId)
       return {
-        handler: acceptDifference,
+        action: 'accept-difference',
         input: { client_id: clientId, ...differences[0], notes: 'x' },
       }
     },
@@ -84,14 +80,14 @@ describe('an approved action (design section 11)', () => {
     'is refused without its approval, and runs once with it: %s',
     async ([, prepare]) => {
       const deps = memoryDeps()
-      const { handler, input } = await prepare(deps)
+      const { action, input } = await prepare(deps)
 
-      const refused = await act(deps, handler, input)
+      const refused = await act(deps, action, input)
 
       expect(refused).toMatchObject({ status: 422, body: { code: 'validation' } })
       const asked = askedApproval(Object(refused.body).action_hint)
       expect(await approve(deps, asked)).toMatchObject({ status: 200, body: { used_at: null } })
-      const accepted = await act(deps, handler, input)
+      const accepted = await act(deps, action, input)
       expect(accepted).toMatchObject({ status: 200 })
       const key = approvalKey(asked ? approvalIdOf(asked) : '')
       expect(await deps.table.get(key)).toMatchObject({ usedAt: deps.now(), operator: APPROVER })
@@ -168,7 +164,7 @@ describe('an approved action (design section 11)', () => {
 
   it('needs no approval for what lowers a balance, unless a repayment is taken back', async () => {
     const { deps, clientId: client_id } = await aCorrection()
-    const lower = (fields: object) => act(deps, adjustLedger, { client_id, ...fields })
+    const lower = (fields: object) => act(deps, 'adjust-ledger', { client_id, ...fields })
 
     expect(await lower({ kind: 'correction', amount_minor: -9, reference: 'L' })).toMatchObject({
       status: 200,

@@ -4,8 +4,6 @@
  * bounds; the audits of client and gateway find nothing afterwards.
  */
 import { describe, expect, it } from 'vitest'
-import { handler as refundPayment } from '../../../functions/admin/refund-payment.ts'
-import { handler as returnPayout } from '../../../functions/admin/return-payout.ts'
 import { raiseFence } from '../../../shared/ledger/fence-store.ts'
 import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
@@ -40,7 +38,7 @@ describe('return-payout (design sections 7 and 12)', () => {
       await payOut(deps, settlement)
       const input = { operator: OPERATOR, settlement_id: settlement.settlementId, ...RETURN }
 
-      const reply = await invokeAdmin(returnPayout, deps, input)
+      const reply = await invokeAdmin('return-payout', deps, input)
 
       expect(reply).toMatchObject({
         status: 200,
@@ -61,7 +59,7 @@ describe('return-payout (design sections 7 and 12)', () => {
         status: 'manual_paid',
         returnedAt: deps.now(),
       })
-      expect(await invokeAdmin(returnPayout, deps, input)).toMatchObject({
+      expect(await invokeAdmin('return-payout', deps, input)).toMatchObject({
         status: 422,
         body: { message: 'this payout was returned already' },
       })
@@ -81,7 +79,7 @@ describe('return-payout (design sections 7 and 12)', () => {
       await payOut(deps, settlement)
       const { settlementId } = settlement
       const input = { operator: OPERATOR, settlement_id: settlementId, ...RETURN }
-      await invokeAdmin(returnPayout, deps, input)
+      await invokeAdmin('return-payout', deps, input)
       const { returnedAt } = await findAnySettlement(deps, settlementId)
       const torn = update(settlementKey(settlementId), { remove: ['returnedAt'] }, exists)
       await deps.table.write(torn)
@@ -90,7 +88,7 @@ describe('return-payout (design sections 7 and 12)', () => {
 
       const again = { ...input, bank_reference: 'BCA19' }
       const status = when === 'after' ? 422 : 409
-      expect(await invokeAdmin(returnPayout, deps, again)).toMatchObject({ status })
+      expect(await invokeAdmin('return-payout', deps, again)).toMatchObject({ status })
 
       await recount(deps, client)
       expect(await findAnySettlement(deps, settlementId)).toMatchObject({ returnedAt })
@@ -100,7 +98,7 @@ describe('return-payout (design sections 7 and 12)', () => {
   clientTest('refuses a settlement that is not paid', async ({ deps, settlement }) => {
     const input = { operator: OPERATOR, settlement_id: settlement.settlementId, ...RETURN }
 
-    expect(await invokeAdmin(returnPayout, deps, input)).toMatchObject({
+    expect(await invokeAdmin('return-payout', deps, input)).toMatchObject({
       status: 422,
       body: { message: 'settlement cannot be returned in status=recorded' },
     })
@@ -111,7 +109,7 @@ describe('return-payout (design sections 7 and 12)', () => {
     async ({ deps, client, settlement }) => {
       await payOut(deps, settlement)
       const input = { settlement_id: settlement.settlementId, ...RETURN }
-      const act = await approvedFor(deps, returnPayout, input)
+      const act = await approvedFor(deps, 'return-payout', input)
       const fence = addMs(deps.now(), MINUTE_MS)
       const raced = beforeCommit(deps, () => raiseFence(deps, client.clientId, fence))
       const overtaken = beforeCommit(deps, async () => {
@@ -136,7 +134,7 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
         bank_reference: crypto.randomUUID().toUpperCase(),
       }
 
-      const reply = await invokeAdmin(refundPayment, deps, input)
+      const reply = await invokeAdmin('refund-payment', deps, input)
 
       expect(reply).toMatchObject({
         status: 200,
@@ -153,18 +151,18 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
         takenBackMinor: 60_000,
         reversal: { kind: 'refund', amountMinor: 60_000 },
       })
-      expect(await invokeAdmin(refundPayment, deps, input)).toStrictEqual(reply)
-      expect(await invokeAdmin(refundPayment, deps, { ...input, amount_minor: 1 })).toMatchObject({
-        status: 409,
-      })
+      expect(await invokeAdmin('refund-payment', deps, input)).toStrictEqual(reply)
       expect(
-        await invokeAdmin(refundPayment, deps, { ...input, bank_reference: 'BCA 8' }),
+        await invokeAdmin('refund-payment', deps, { ...input, amount_minor: 1 }),
+      ).toMatchObject({ status: 409 })
+      expect(
+        await invokeAdmin('refund-payment', deps, { ...input, bank_reference: 'BCA 8' }),
       ).toMatchObject({
         status: 422,
         body: { message: 'amount_minor: only 40000 IDR of this payment did not go back yet' },
       })
       const { paymentId: payment_id } = await aSucceededPayment(deps, client)
-      expect(await invokeAdmin(refundPayment, deps, { ...input, payment_id })).toMatchObject({
+      expect(await invokeAdmin('refund-payment', deps, { ...input, payment_id })).toMatchObject({
         status: 409,
         body: { message: `bank:${input.bank_reference} has refunded another payment` },
       })
@@ -187,7 +185,7 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
     else if (rowStatus) transactions.splice(0, transactions.length, { ...row, status: rowStatus })
     else deps.provider.silence('listTransactions', 'server_error')
 
-    const reply = await invokeAdmin(refundPayment, deps, {
+    const reply = await invokeAdmin('refund-payment', deps, {
       operator: OPERATOR,
       payment_id: payment.paymentId,
       amount_minor: 60_000,
@@ -205,7 +203,7 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
     const row = { ...aHouseRow(deps, 'txn_out', -62_000), ...given }
     await bookUnmatchedRow(deps, row)
     const act = (amount_minor: number) =>
-      invokeWhole(refundPayment, deps, {
+      invokeWhole('refund-payment', deps, {
         operator: OPERATOR,
         payment_id: payment.paymentId,
         amount_minor,
@@ -239,7 +237,7 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
         bank_reference: crypto.randomUUID().toUpperCase(),
       }
 
-      expect(await invokeAdmin(refundPayment, deps, input)).toMatchObject({
+      expect(await invokeAdmin('refund-payment', deps, input)).toMatchObject({
         status: 200,
         body: { id: null, posted_at: null },
       })
@@ -258,7 +256,7 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
     'is refused when another row took the rest meanwhile, and writes nothing',
     async ({ deps, client }) => {
       const payment = await aSucceededPayment(deps, client)
-      const act = await approvedFor(deps, refundPayment, {
+      const act = await approvedFor(deps, 'refund-payment', {
         payment_id: payment.paymentId,
         amount_minor: 60_000,
         bank_reference: crypto.randomUUID().toUpperCase(),
@@ -276,7 +274,9 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
     async (ids) => {
       const input = { operator: OPERATOR, payment_id: 'x', amount_minor: 1, ...ids }
 
-      expect(await invokeAdmin(refundPayment, memoryDeps(), input)).toMatchObject({ status: 422 })
+      expect(await invokeAdmin('refund-payment', memoryDeps(), input)).toMatchObject({
+        status: 422,
+      })
     },
   )
 })

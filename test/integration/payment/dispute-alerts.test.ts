@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest'
-import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
 import type { Alert } from '../../../shared/deps.ts'
 import { eraseFromPayment } from '../../../shared/inquiry/erase-store.ts'
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
@@ -10,7 +9,7 @@ import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
 import { aChargeback, aRefund, aVoid, aWin, bookRefund } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
-import { interceptTable, type TestDeps } from '../../support/test-deps.ts'
+import { interceptTable, type TestDeps, withoutTopic } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { syncTest as it } from '../sync/sync-test.ts'
 import { CASE, inDays, send, tellWhenDue } from './dispute-news.ts'
@@ -46,7 +45,7 @@ describe('the alerts of a dispute', () => {
 
       const told = deps.published.filter(({ kind }) => kind === 'suspense.case').at(-1)
       expect(told?.message).toContain(`${row.transactionId} has taken 100000 IDR`)
-      const { body } = await invokeAdmin(listSuspense, deps, { kind: 'case' })
+      const { body } = await invokeAdmin('list-suspense', deps, { kind: 'case' })
       expect(body).toMatchObject({
         data: [
           {
@@ -161,11 +160,7 @@ describe('the alerts of a dispute', () => {
   ] as const)(
     'whose alert was lost with its worker is told by due work: %s',
     async ([, next], { deps, credited: paid }) => {
-      const dead = {
-        ...deps,
-        alerts: { publish: () => Promise.reject(new Error('the topic is down')) },
-      }
-      await send(dead, { reference_id: paid.reference })
+      await send(withoutTopic(deps), { reference_id: paid.reference })
       for (const event of next) await send(deps, { reference_id: paid.reference }, event)
       expect(deps.published).toHaveLength(0)
 

@@ -9,7 +9,7 @@ import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment, expire, paymentOf } from '../../support/synced-payment.ts'
-import { interceptTable } from '../../support/test-deps.ts'
+import { beforeCommit } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { syncTest as it } from '../sync/sync-test.ts'
 import { CASE, inDays, send, tellWhenDue } from './dispute-news.ts'
@@ -179,14 +179,7 @@ describe('later news of a dispute', () => {
   }) => {
     const about = { reference_id: paid.reference }
     await send(deps, about)
-    let met = false
-    const busy = interceptTable(deps, {
-      before: async ({ name }) => {
-        if (name !== 'transact' || met) return
-        met = true
-        await send(deps, about, 'dispute.under_review')
-      },
-    })
+    const busy = beforeCommit(deps, () => send(deps, about, 'dispute.under_review'))
 
     await send(busy, about, 'dispute.won')
 

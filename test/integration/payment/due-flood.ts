@@ -6,6 +6,7 @@ import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { createPrng } from '../../simulation/world/prng.ts'
+import { handOver } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 
@@ -65,10 +66,7 @@ export const WORKERS = {
   'due-alerts': dueAlerts,
 } as const
 export function workOn(deps: TestDeps, queue: keyof typeof WORKERS, body: object) {
-  return WORKERS[queue].withDeps(deps)(
-    { Records: [{ messageId: 'm', body: JSON.stringify(body) }] } as never,
-    {} as never,
-  )
+  return handOver(WORKERS[queue], deps, [body])
 }
 
 export function cancelledIds({ provider }: TestDeps) {

@@ -4,7 +4,6 @@
  * books of both clients then add up.
  */
 import { describe, expect } from 'vitest'
-import { handler as refundPayment } from '../../../functions/admin/refund-payment.ts'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditFigures } from '../../../shared/audit/judged/audit-figures.ts'
 import { readClientBooks } from '../../../shared/audit/judged/client-books.ts'
@@ -22,13 +21,7 @@ import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { bookRefund } from '../../support/money-rows.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
-import {
-  anOpenPayment,
-  aSucceededPayment,
-  aTransaction,
-  entriesIn,
-  post,
-} from '../../support/paid-builders.ts'
+import { anOpenPayment, aTransaction, entriesIn, post } from '../../support/paid-builders.ts'
 import {
   aCreating,
   aPendingPayment,
@@ -44,7 +37,7 @@ import {
   BANK,
   payOut,
   settle,
-  sweptADayLater,
+  settledAmount,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
 import {
@@ -202,8 +195,7 @@ describe('a credited payment whose row names another client', () => {
   ])(
     'is not posted %s: it stays open with a finding, and that client is not paid',
     async ([, isOverdue], { deps, client, other, movedOpen, sync }) => {
-      await aSucceededPayment(deps, other)
-      const settlement = await sweptADayLater(deps, other)
+      const settlement = await settledAmount(deps, other)
 
       if (isOverdue) {
         deps.clock.pass(7 * DAY_MS)
@@ -267,7 +259,7 @@ describe('a credited payment whose row names another client', () => {
   it('cannot be refunded from that client’s money', async ({ deps, other, movedOpen }) => {
     const before = await ledgerView(deps, other)
 
-    const reply = await invokeAdmin(refundPayment, deps, {
+    const reply = await invokeAdmin('refund-payment', deps, {
       operator: OPERATOR,
       payment_id: movedOpen.paymentId,
       amount_minor: 50_000,

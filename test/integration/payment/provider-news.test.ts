@@ -5,7 +5,7 @@ import { checkSuspenseAlert, recordSuspense } from '../../../shared/suspense/rec
 import { inflateText } from '../../../shared/table/deflated-text.ts'
 import { someHeldMoney } from '../../support/money-rows.ts'
 import { aPendingPayment, eventOf } from '../../support/payment-builders.ts'
-import { beforeCommit, beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, beforeFirst, type TestDeps, withoutTopic } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { paymentTest as it, withFrozenConflicts } from './payment-test.ts'
 
@@ -100,7 +100,7 @@ describe('money that must not be credited (design section 4)', () => {
   it('has a due alert until the alert is published, even if the topic fails', async ({
     scene: { deps, notify },
   }) => {
-    const failing = { ...deps, alerts: { publish: () => Promise.reject(new Error('topic down')) } }
+    const failing = withoutTopic(deps)
     const suspenseId = captureUpstream(deps, 'unknown')
     const check = (checkDeps: TestDeps, dueAt = deps.now()) =>
       checkSuspenseAlert(checkDeps, { suspenseId, dueAt })

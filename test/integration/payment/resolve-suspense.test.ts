@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest'
-import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
 import type { HouseEntryType } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { findAuditRecordsOfClient } from '../../../shared/operator/audit-record-store.ts'
@@ -237,7 +236,7 @@ it('listSuspense lists all, open or resolved items, newest first', async () => {
   const [first, second, third] = [await makeItem(), await makeItem(), await makeItem()]
   await resolve(deps, { suspenseId: second })
   const listIds = async (payload: object) => {
-    const { body } = await invokeAdmin(listSuspense, deps, payload)
+    const { body } = await invokeAdmin('list-suspense', deps, payload)
     return (body as { readonly data: readonly { readonly suspense_id: string }[] }).data.map(
       ({ suspense_id: id }) => id,
     )
@@ -247,7 +246,9 @@ it('listSuspense lists all, open or resolved items, newest first', async () => {
   expect(await listIds({ status: 'open' })).toStrictEqual([third, first])
   expect(await listIds({ status: 'open', per_page: 1, page: 2 })).toStrictEqual([first])
   expect(await listIds({ status: 'resolved' })).toStrictEqual([second])
-  expect(await invokeAdmin(listSuspense, deps, { status: 'closed' })).toMatchObject({ status: 422 })
+  expect(await invokeAdmin('list-suspense', deps, { status: 'closed' })).toMatchObject({
+    status: 422,
+  })
 })
 
 it('listSuspense reads at most 5,000 items and says so; with a status, only those count', async ({
@@ -261,7 +262,7 @@ it('listSuspense reads at most 5,000 items and says so; with a status, only thos
       : { items, count: 100, cursor: ++pages < 51 ? {} : undefined }
   const manyDeps = withRequests(deps, { ...deps.requests, query })
   const list = async (filter: object) =>
-    (await invokeAdmin(listSuspense, manyDeps, { kind: 'money', ...filter })).body
+    (await invokeAdmin('list-suspense', manyDeps, { kind: 'money', ...filter })).body
 
   expect(await list({ status: 'open' })).toMatchObject({ data: [], complete: true })
   expect(await list({})).toMatchObject({ data: [], complete: false })

@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest'
-import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
 import { recordChange } from '../../../shared/operator/audit-record-store.ts'
@@ -226,7 +225,7 @@ async function loseRecords(deps: TestDeps, subject: string, from = 0) {
 /** Of the client of a settlement. */
 function changing(change: object) {
   return (deps: TestDeps, { clientId: client_id }: Settlement) =>
-    invokeWhole(updateClient, deps, { operator: OPERATOR, client_id, ...change })
+    invokeWhole('update-client', deps, { operator: OPERATOR, client_id, ...change })
 }
 
 const hold = changing({ payout_hold: 'a court order' })

@@ -3,8 +3,6 @@
  * line alone (design section 15).
  */
 import { expect, it } from 'vitest'
-import { handler as payoutAnswer } from '../../../functions/admin/payout-answer.ts'
-import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
 import { openNextBatch } from '../../../shared/payout/fill-batch.ts'
 import { batchSubject } from '../../../shared/settlement/batch/batch.ts'
@@ -31,6 +29,7 @@ import {
   recordTable,
   type TableCall,
   type TestDeps,
+  withoutTopic,
   writtenKeys,
 } from '../../support/test-deps.ts'
 
@@ -79,7 +78,7 @@ it('an unreadable settlement, or a line that breaks a rule, refuses its own line
   const broken = [{}, ...wrong]
   const lines = whole.map((line, at) => ({ ...line, ...broken[at] }))
 
-  const { status, body } = await invokeWhole(payoutAnswer, deps, { operator: OPERATOR, lines })
+  const { status, body } = await invokeWhole('payout-answer', deps, { operator: OPERATOR, lines })
 
   const results = [...broken.map(() => ({ result: 'refused' })), ...others.slice(3)]
   expect(status).toBe(200)
@@ -89,10 +88,9 @@ it('an unreadable settlement, or a line that breaks a rule, refuses its own line
 it('an alert that cannot be sent refuses its line alone, and is sent by the next try', async () => {
   const { deps, first, lines, others } = await anAnsweredFile()
   await fail(deps, first)
-  const publish = () => Promise.reject(new Error('the topic does not answer'))
-  const answer = (to: TestDeps) => invokeWhole(payoutAnswer, to, { operator: OPERATOR, lines })
+  const answer = (to: TestDeps) => invokeWhole('payout-answer', to, { operator: OPERATOR, lines })
 
-  const silent = await answer({ ...deps, alerts: { publish } })
+  const silent = await answer(withoutTopic(deps))
   expect(failedLines(deps)).toStrictEqual([
     { level: 'error', code: 'payout.line_failed', fields: { settlement_id: first.settlementId } },
   ])
@@ -235,7 +233,7 @@ it.each([
     await answerLine(deps, paid, line)
     const { clientId: client_id } = other
     const hold = (payout_hold: string | null) =>
-      invokeWhole(updateClient, deps, { operator: OPERATOR, client_id, payout_hold })
+      invokeWhole('update-client', deps, { operator: OPERATOR, client_id, payout_hold })
 
     await hold('a court order')
     expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422 })
@@ -256,7 +254,7 @@ it('many lines of one answer to a batch that a restore opened again are written 
   const deps = memoryDeps()
   const { lines } = await linesOf(deps, 16, dyingFileOf)
 
-  const answer = await invokeWhole(payoutAnswer, deps, { operator: OPERATOR, lines })
+  const answer = await invokeWhole('payout-answer', deps, { operator: OPERATOR, lines })
 
   expect(answer).toMatchObject({ body: { done: 16 } })
 })

@@ -1,6 +1,4 @@
 import { expect, it } from 'vitest'
-import { handler as markPaid } from '../../../functions/admin/mark-settlement-paid.ts'
-import { acceptDifference } from '../../../shared/audit/accept-difference.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
 import { approve } from '../../../shared/operator/approve.ts'
@@ -30,11 +28,11 @@ import { isNightly } from '../../support/runs.ts'
 import { BANK, BY_OPERATOR, fail, payOut } from '../../support/settlement-builders.ts'
 import { alter, alterSettlement } from '../../support/tampering.ts'
 import { beforeCommit, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
-import { APPROVER, withApproval } from '../../support/with-approval.ts'
+import { APPROVER, accept } from '../../support/with-approval.ts'
 
 function pay(deps: TestDeps, settlementId: string, more: object = {}) {
   const asked = { operator: OPERATOR, settlement_id: settlementId, bank_reference: 'bca 17' }
-  return invokeWhole(markPaid, deps, { ...asked, ...more })
+  return invokeWhole('mark-settlement-paid', deps, { ...asked, ...more })
 }
 
 async function anApprovedSettlement() {
@@ -79,10 +77,8 @@ it('a batch gives its file again when finance has accepted what differs in it', 
   const { settlementId, clientId } = settlement
   await alterSettlement(deps, { settlementId }, { payment_count: 9 })
   expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422 })
-  for (const difference of (await auditLedger(deps, clientId)).differences) {
-    const accepted = { difference, clientId, operator: OPERATOR, notes: 'known' }
-    await withApproval(deps, () => acceptDifference(deps, accepted))
-  }
+  for (const difference of (await auditLedger(deps, clientId)).differences)
+    await accept(deps, difference, clientId)
   deps.clock.advance(1)
 
   expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 200 })

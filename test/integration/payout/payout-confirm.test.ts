@@ -3,12 +3,10 @@
  * figure that must be checked.
  */
 import { describe, expect } from 'vitest'
-import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
 import { approve } from '../../../shared/operator/approve.ts'
 import { payoutFigures } from '../../../shared/payout/payout-figures.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
-import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { toOperatorSettlement } from '../../../shared/settlement/settlement-dto.ts'
 import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
@@ -22,6 +20,7 @@ import {
   aDayLater,
   auditedNow,
   BANK,
+  bringBack,
   settledAmount,
   settlementsOf,
   sweptNow,
@@ -30,7 +29,7 @@ import {
 import { paymentOf } from '../../support/synced-payment.ts'
 import { alterSettlement, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeCommit, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
-import { APPROVER, withApproval } from '../../support/with-approval.ts'
+import { APPROVER } from '../../support/with-approval.ts'
 import { anAssumedPayment, anAuditedSettlement, auditedTest as it } from './recorded-settlement.ts'
 
 describe('a bank reference', () => {
@@ -41,7 +40,7 @@ describe('a bank reference', () => {
     pay,
   }) => {
     await pay()
-    const second = await settledAmount(deps, client, 100_000)
+    const second = await settledAmount(deps, client)
     await auditedNow(deps, second)
 
     const reusedReference = await pay({
@@ -135,13 +134,11 @@ describe('a payout needs an approval of', () => {
     expect(await pay()).toMatchObject({ status: 422 })
     await approvePayout(deps, settlement, { new_bank })
     expect(await pay()).toMatchObject({ status: 200 })
-    const next = await settledAmount(deps, client, 100_000)
+    const next = await settledAmount(deps, client)
     expect(await payoutFigures(deps, next)).toStrictEqual({})
     expect(await listedWarning(deps, next)).toBeNull()
     const { settlementId } = settlement
-    await withApproval(deps, () =>
-      returnPayout(deps, { settlementId, operator: OPERATOR, bankReference: 'RET' }),
-    )
+    await bringBack(deps, settlement)
     expect(await payoutFigures(deps, next)).toStrictEqual({ new_bank })
     expect(await listedWarning(deps, next)).toBe(`needs an approval of {"new_bank":"${new_bank}"}`)
     await expectBalanced(deps, client)
@@ -229,7 +226,7 @@ function approvePayout(
 
 /** In the list of what is to be paid out. */
 async function listedWarning(deps: TestDeps, { settlementId }: Settlement) {
-  const { body } = await invokeAdmin(listSettlements, deps, { status: 'recorded' })
+  const { body } = await invokeAdmin('list-settlements', deps, { status: 'recorded' })
   const { data } = body as { data: readonly { id: string; warning: string | null }[] }
   return data.find(({ id }) => id === settlementId)?.warning
 }

@@ -1,6 +1,4 @@
 import { describe, expect } from 'vitest'
-import { handler as acceptDifference } from '../../../functions/admin/accept-difference.ts'
-import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { settlementKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
@@ -24,7 +22,7 @@ async function alterWriteOffs(
 /** Finance accepts the difference of write-offs of 5. */
 function accept(deps: TestDeps, client: Client, fields: object = {}) {
   const asked = { operator: OPERATOR, client_id: client.clientId, notes: 'known' }
-  return invokeAdmin(acceptDifference, deps, { ...asked, ...differenceOf(client), ...fields })
+  return invokeAdmin('accept-difference', deps, { ...asked, ...differenceOf(client), ...fields })
 }
 
 const REFUSED = { status: 422, body: { field_errors: expect.any(Object) } }
@@ -136,7 +134,7 @@ describe('the payout gate and differences', () => {
   }) => {
     const asked = { operator: OPERATOR, client_id: client.clientId }
     const hold = (payout_hold: string | null) =>
-      invokeAdmin(updateClient, deps, { ...asked, payout_hold })
+      invokeAdmin('update-client', deps, { ...asked, payout_hold })
     const held = (reason: string) => {
       return { status: 422, body: { message: expect.stringContaining(reason) } }
     }

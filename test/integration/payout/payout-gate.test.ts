@@ -17,9 +17,7 @@ import {
   aSettledClient,
   auditedNow,
   fail,
-  payOut,
   recredit,
-  settledAmount,
   standingOf,
   sweptADayLater,
   sweptNow,
@@ -27,7 +25,7 @@ import {
 } from '../../support/settlement-builders.ts'
 import { alter, alterSettlement, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { failingOn, memoryDeps, recordTable, type TestDeps } from '../../support/test-deps.ts'
-import { moveWindow } from './moved-window.ts'
+import { besidePaid } from './moved-window.ts'
 import { aRecordedSettlement, auditedTest as it } from './recorded-settlement.ts'
 
 /**
@@ -135,10 +133,8 @@ describe('the payout gate (design section 11) and time', () => {
 const REFUSED = [{ reason: expect.stringContaining('do not balance') }]
 
 test('a settlement that was extended over a later, paid one is not paid out', async () => {
-  const { deps, client, settlement } = await aSettledClient()
-  const paid = await settledAmount(deps, client, 100_000)
-  await payOut(deps, paid)
-  await moveWindow(deps, settlement, { sweptUntil: paid.sweptUntil })
+  const { deps, moveOver } = await besidePaid('sweptUntil')
+  await moveOver()
 
   expect(await fileOf(deps)).toMatchObject({ rows: [], leftOut: REFUSED })
 })
@@ -147,17 +143,14 @@ test.each([
   ['before it', 'sweptFrom'],
   ['after it', 'sweptUntil'],
 ] as const)('a re-credit that was moved over the paid one %s is not paid out', async (_, end) => {
-  const { deps, client, settlement: first } = await aSettledClient()
-  const second = await settledAmount(deps, client, 100_000)
-  const [paid, failed] = end === 'sweptFrom' ? [first, second] : [second, first]
-  await payOut(deps, paid)
+  const { deps, client, other: failed, moveOver } = await besidePaid(end)
   await auditedNow(deps, failed)
   await fail(deps, failed)
   await recredit(deps, failed)
   deps.clock.advance(60)
   const { settlementId } = await sweptNow(deps, client)
   deps.clock.advance(61)
-  await moveWindow(deps, failed, { [end]: paid[end] })
+  await moveOver()
 
   const payout = { settlementId, operator: OPERATOR, bankReference: 'BCA17' }
   const overlap = expect.stringContaining('settlement.swept_from')

@@ -1,4 +1,3 @@
-import { handler as markPaid } from '../../../functions/admin/mark-settlement-paid.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
@@ -25,7 +24,10 @@ export async function aRecordedSettlement(
     bank_reference: 'BCA17',
   }
   const pay = async (more: object = {}, payDeps: TestDeps = deps) => {
-    const { status, body } = await invokeWhole(markPaid, payDeps, { ...request, ...more })
+    const { status, body } = await invokeWhole('mark-settlement-paid', payDeps, {
+      ...request,
+      ...more,
+    })
     return { status, body }
   }
   const status = async () => (await findAnySettlement(deps, settlement.settlementId)).status

@@ -18,7 +18,7 @@ import {
   twoInABatch,
 } from '../../support/batch-builders.ts'
 import { BY_OPERATOR, fail, payOut, recredit } from '../../support/settlement-builders.ts'
-import { beforeCommit, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { afterFirst, beforeCommit, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
 const OUTCOMES = [
@@ -188,14 +188,7 @@ function afterBatchIsRead(deps: TestDeps, other: () => Promise<unknown>) {
 }
 
 function afterFirstRead(deps: TestDeps, { pk }: Key, other: () => Promise<unknown>) {
-  let done = false
-  return interceptTable(deps, {
-    after: async (call) => {
-      if (done || call.name !== 'get' || call.keys[0]?.pk !== pk) return
-      done = true
-      await other()
-    },
-  })
+  return afterFirst(deps, (call) => call.name === 'get' && call.keys[0]?.pk === pk, other)
 }
 
 describe('the bank’s answer and a cancellation at the same time', () => {

@@ -1,4 +1,3 @@
-import type { Context, SQSEvent } from 'aws-lambda'
 import { describe, expect } from 'vitest'
 import { handler as worker } from '../../../functions/queue/settle-client.ts'
 import { minor } from '../../../shared/money.ts'
@@ -6,6 +5,7 @@ import type { Payment } from '../../../shared/payment/payment.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
+import { handOver } from '../../support/operator-actions.ts'
 import {
   aSucceededPayment,
   aTransaction,
@@ -130,10 +130,8 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
         let nextMessage = deps.sent.shift();
         nextMessage;
         nextMessage = deps.sent.shift(), runs++
-      ) {
-        const Records = [{ messageId: '1', body: JSON.stringify(nextMessage.message.body) }]
-        await worker.withDeps(deps)({ Records } as unknown as SQSEvent, {} as Context)
-      }
+      )
+        await handOver(worker, deps, [nextMessage.message.body])
 
       expect([runs, (await settlementsOf(deps, client)).length]).toStrictEqual([runCount, 1])
       expect(await feeOf(deps, overdue)).toStrictEqual(ASSUMED)

@@ -282,7 +282,7 @@ describe('payment.reversed', () => {
       return storedEndpoint(deps, { clientId, eventTypes: ['payment.reversed'] })
     })
 
-    await movePayment(slow, await reread(deps, payment), aRefund(deps, 10_000))
+    await bookRefund(slow, await reread(deps, payment), 10_000)
 
     const [event] = await reversedEvents(deps, payment)
     expect(event?.firedAt).toBe(deps.now())

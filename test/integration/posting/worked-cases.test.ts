@@ -4,8 +4,6 @@
  * legs], and the trial balance as [provider, clients, house].
  */
 
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
 import { minor } from '../../../shared/money.ts'
@@ -15,7 +13,7 @@ import { balanceEntries } from '../../../shared/settlement/statement/settlement-
 import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
 import { aChargeback, aRefund, aVoid, aWin, DISPUTE_FEE } from '../../support/money-rows.ts'
 import { anOpenPayment, post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
-import { PROJECT_ROOT } from '../../support/source-file.ts'
+import { projectText } from '../../support/source-file.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
 import { applyRows, it, linesIn, reread, trialBalance } from './worked-case.ts'
@@ -154,7 +152,7 @@ const EXAMPLES: Readonly<Record<string, (deps: TestDeps, payment: Payment) => Pr
 clientTest(
   'the worked examples of docs/merchants/settlements.md match the entries that merchants see',
   async ({ deps, client }) => {
-    const page = readFileSync(join(PROJECT_ROOT, 'docs/merchants/settlements.md'), 'utf8')
+    const page = projectText('docs/merchants/settlements.md')
     const rows = [...page.matchAll(/^\| ([^|`]+\.) \| (.+) \|$/gm)].map(
       ([, step = '', cells = '']) => ({
         step,

@@ -1,6 +1,5 @@
 /** Goal: a recount writes what the audit expects, or nothing. */
 import { describe, expect } from 'vitest'
-import { acceptDifference } from '../../../shared/audit/accept-difference.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { eraseCustomers } from '../../../shared/inquiry/erase-customers.ts'
@@ -28,13 +27,13 @@ import { creditedPayment } from '../../support/synced-payment.ts'
 import { erase, putRaw, rawItem } from '../../support/tampering.ts'
 import {
   beforeCommit,
-  interceptTable,
+  beforeFirst,
   type MemoryDeps,
   type TableCall,
   type TestDeps,
 } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
-import { withApproval } from '../../support/with-approval.ts'
+import { accept } from '../../support/with-approval.ts'
 import { differencesOf, recount, removeEvent } from './torn-world.ts'
 
 async function world() {
@@ -140,9 +139,7 @@ describe('recount-ledger', () => {
     await addPaidOut(deps, client)
     const [difference] = await differencesOf(deps, client)
     if (difference === undefined) throw new Error('the audit found nothing')
-    const { clientId } = client
-    const accepted = { difference, clientId, operator: 'ana', notes: 'known' }
-    await withApproval(deps, () => acceptDifference(deps, accepted))
+    await accept(deps, difference, client.clientId)
 
     expect(await planned(deps, client)).toMatchObject({ writes: [], not_repairable: [] })
   })
@@ -247,16 +244,6 @@ function addInSettlement(deps: MemoryDeps, { clientId }: Client) {
   return deps.table.write(update(windowKey(clientId), { add: { inSettlementMinor: 7 } }))
 }
 
-function beforeCall(deps: MemoryDeps, isIt: (call: TableCall) => boolean, other: () => unknown) {
-  let isDone = false
-  const before = async (call: TableCall) => {
-    if (isDone || !isIt(call)) return
-    isDone = true
-    await other()
-  }
-  return interceptTable(deps, { before })
-}
-
 it.for<[string, tear: Act, concurrentAct: Act]>([
   ['another recount', addSeven, recount],
   ['a settlement', addInSettlement, sweep],
@@ -270,7 +257,7 @@ it.for<[string, tear: Act, concurrentAct: Act]>([
     // What finance has accepted is read after all else.
     const isLast = (call: TableCall) =>
       'query' in call && String(call.query.partition[0]).includes('accepted:')
-    const overtaken = beforeCall(deps, isLast, () => concurrentAct(deps, client, payment))
+    const overtaken = beforeFirst(deps, isLast, () => concurrentAct(deps, client, payment))
 
     const writing = recountLedger(overtaken, { clientId, plan, operator: 'ana' })
 
@@ -291,7 +278,7 @@ it('a recount counts a row that the house books while its total is set', async (
   deps.clock.advance(120)
   const { plan } = await recountLedger(deps, { operator: 'ana' })
   const isTotal = (call: TableCall) => call.name === 'get' && call.keys[0]?.sk === total.sk
-  const overtaken = beforeCall(deps, isTotal, () => book('txn-2'))
+  const overtaken = beforeFirst(deps, isTotal, () => book('txn-2'))
 
   await recountLedger(overtaken, { plan, operator: 'ana' })
 

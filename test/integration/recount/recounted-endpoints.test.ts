@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { auditRecordPk, deletedEndpointKey, endpointKey } from '../../../shared/table/keys.ts'
 import { deleteEndpoint } from '../../../shared/webhook/endpoint/change-endpoint.ts'
-import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, erase, rawItem } from '../../support/tampering.ts'
 import { beforeCommit } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
@@ -12,8 +12,7 @@ it('a recount removes the row of a deleted endpoint that no record says', async 
   client,
 }) => {
   const endpoint = await storedEndpoint(deps, { clientId: client.clientId })
-  const live = await rawItem(deps, endpointKey(endpoint))
-  await putRaw(deps, { ...live, ...deletedEndpointKey(endpoint) })
+  await alter(deps, endpointKey(endpoint), { ...deletedEndpointKey(endpoint) })
 
   expect(await recount(deps, client)).toMatchObject({ left: [], not_repairable: [] })
 

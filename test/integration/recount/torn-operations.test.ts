@@ -5,6 +5,7 @@
  * as not repairable or what the recount named, and a second recount has nothing to write. `npm
  * test` has a sample of them, the nightly run all.
  */
+
 import { describe, expect, it } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
@@ -25,7 +26,6 @@ import {
 import { refundPayment } from '../../../shared/posting/refund-payment.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
-import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import {
   finding,
   type NamedPayment,
@@ -46,11 +46,12 @@ import {
   aDayLater,
   aLoneClient,
   auditedNow,
+  bringBack,
   fail,
   payOut,
   recredit,
+  settledAmount,
   settlementsOf,
-  sweptADayLater,
   trigger,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
@@ -83,8 +84,7 @@ function contradiction(deps: MemoryDeps) {
 }
 
 async function aSettlement(deps: MemoryDeps, client: Client) {
-  await aSucceededPayment(deps, client)
-  const settlement = await sweptADayLater(deps, client)
+  const settlement = await settledAmount(deps, client)
   await auditedNow(deps, settlement)
   return settlement
 }
@@ -120,9 +120,8 @@ const FLOWS: Readonly<Record<string, Flow>> = {
     return (acting) => recredit(acting, settlement)
   },
   'brings a payout back': async (deps, client) => {
-    const { settlementId } = await payOut(deps, await aSettlement(deps, client))
-    const input = { settlementId, operator: OPERATOR, bankReference: 'BACK-1' }
-    return (acting) => withApproval(acting, () => returnPayout(acting, input))
+    const settlement = await payOut(deps, await aSettlement(deps, client))
+    return (acting) => bringBack(acting, settlement)
   },
   'refunds a payment by bank': async (deps, client) => {
     const { paymentId } = await aSucceededPayment(deps, client)

@@ -8,7 +8,6 @@ import { describe, expect, it } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { creditedOf, readLedger } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
-import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { create, payFirst } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -16,13 +15,13 @@ import { isNightly, sampleOf } from '../../support/runs.ts'
 import {
   aLoneClient,
   aSettledClient,
+  bringBack,
   payOut,
   settledAmount,
   settlementsOf,
 } from '../../support/settlement-builders.ts'
 import { notifyOf } from '../../support/synced-payment.ts'
 import { interceptTable, type MemoryDeps } from '../../support/test-deps.ts'
-import { withApproval } from '../../support/with-approval.ts'
 import { FLOWS, receiveCallbacks, receiveEverything, syncRows } from './torn-flows.ts'
 import {
   clientWithEndpoints,
@@ -127,11 +126,10 @@ describe.each([
 
 describe('a restore while a payout is marked paid, and while it comes back', async () => {
   const { deps, client, settlement } = await aSettledClient()
-  const { settlementId, netMinor } = settlement
+  const { netMinor } = settlement
   const payTransactions = await recordTransactions(deps, (acting) => payOut(acting, settlement))
-  const input = { settlementId, operator: 'ana', bankReference: 'BACK-1' }
   const returnTransactions = await recordTransactions(deps, (acting) =>
-    withApproval(acting, () => returnPayout(acting, input)),
+    bringBack(acting, settlement),
   )
   const states = tornStates([...payTransactions.slice(-1), ...returnTransactions.slice(-1)])
 
@@ -157,7 +155,7 @@ describe.each([100_000, 70_000])(
   async (other) => {
     const { deps, client } = await aLoneClient()
     const settlements = [
-      await settledAmount(deps, client, 100_000),
+      await settledAmount(deps, client),
       await settledAmount(deps, client, other),
     ]
     const transactions = []

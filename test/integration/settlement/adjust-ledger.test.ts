@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest'
-import { handler as adjustLedger } from '../../../functions/admin/adjust-ledger.ts'
 import { houseTotals, newHouseEntry, putHouseEntry } from '../../../shared/journal/house-store.ts'
 import { unmatchedLegs } from '../../../shared/journal/legs.ts'
 import { minor } from '../../../shared/money.ts'
@@ -31,7 +30,7 @@ async function aWorld() {
   /** A correction under which the client owes 30,000. */
   const owe = () => adjustBalance(deps, { clientId }, 'correction', -30_000, 'DEBT')
   const adjust = (fields: object = {}, adjustDeps: TestDeps = deps) =>
-    invokeAdmin(adjustLedger, adjustDeps, { operator: OPERATOR, ...request, ...fields })
+    invokeAdmin('adjust-ledger', adjustDeps, { operator: OPERATOR, ...request, ...fields })
   const entries = () => entriesIn(deps, { clientId })
   return { deps, clientId, owe, adjust, entries, pendingSum: () => pendingOf(deps, { clientId }) }
 }

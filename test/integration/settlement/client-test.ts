@@ -1,7 +1,6 @@
 import { test } from 'vitest'
-import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { fail, recredit, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
+import { fail, recredit, settledAmount, withoutFloor } from '../../support/settlement-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 /**
@@ -17,8 +16,7 @@ export const clientTest = test
     return client
   })
   .extend('settlement', async ({ deps, client }) => {
-    await aSucceededPayment(deps, client)
-    return sweptADayLater(deps, client)
+    return settledAmount(deps, client)
   })
   .extend('recredited', async ({ deps, settlement }) => {
     return recredit(deps, await fail(deps, settlement))

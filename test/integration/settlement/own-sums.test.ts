@@ -1,13 +1,8 @@
 /** Goal: money becomes a client's again only with the sums of its settlement's own entries. */
 import { describe, expect } from 'vitest'
-import { handler as acceptAction } from '../../../functions/admin/accept-difference.ts'
-import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
-import { handler as recreditAction } from '../../../functions/admin/recredit-settlement.ts'
-import { handler as returnAction } from '../../../functions/admin/return-payout.ts'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { paymentTimeline } from '../../../shared/inquiry/payment-timeline.ts'
-import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import {
   findAnySettlement,
@@ -26,18 +21,18 @@ import {
   fail,
   payOut,
   recredit,
-  settledAmount,
   sweptADayLater,
   sweptNow,
 } from '../../support/settlement-builders.ts'
-import { alter, alterSettlement, putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, alterSettlement, putRaw } from '../../support/tampering.ts'
 import { type MemoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
-import { moveWindow } from '../payout/moved-window.ts'
+import { besidePaid } from '../payout/moved-window.ts'
 import { recount } from '../recount/torn-world.ts'
 
-function giveAgain(deps: TestDeps, action: AdminHandler, settlement: Settlement) {
-  const details = action === recreditAction ? { notes: 'again' } : { bank_reference: 'BCA18' }
+function giveAgain(deps: TestDeps, action: string, settlement: Settlement) {
+  const details =
+    action === 'recredit-settlement' ? { notes: 'again' } : { bank_reference: 'BCA18' }
   const { settlementId: settlement_id } = settlement
   return invokeAdmin(action, deps, { operator: OPERATOR, settlement_id, ...details })
 }
@@ -58,7 +53,7 @@ async function acceptEach(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>
   deps.clock.advance(1)
   for (const one of differences) {
     const input = { operator: OPERATOR, client_id: clientId, ...one, notes: 'known' }
-    expect(await invokeAdmin(acceptAction, deps, input)).toMatchObject({ status: 200 })
+    expect(await invokeAdmin('accept-difference', deps, input)).toMatchObject({ status: 200 })
   }
 }
 
@@ -83,12 +78,9 @@ describe('a re-credit', () => {
     ['moved', 'sweptFrom'],
     ['extended', 'sweptUntil'],
   ] as const)('is refused for a settlement whose window was %s over a paid one', async (_, end) => {
-    const { deps, client, settlement: first } = await aSettledClient()
-    const second = await settledAmount(deps, client, 100_000)
-    const [paid, failed] = end === 'sweptFrom' ? [first, second] : [second, first]
-    await payOut(deps, paid)
+    const { deps, other: failed, moveOver } = await besidePaid(end)
     await fail(deps, failed)
-    await moveWindow(deps, failed, { [end]: paid[end] })
+    await moveOver()
 
     await expect(recredit(deps, failed)).rejects.toMatchObject({
       details: { fieldErrors: { differences: [expect.stringContaining('settlement.swept_from')] } },
@@ -103,7 +95,7 @@ describe('a re-credit', () => {
     await fail(deps, settlement)
     await putRaw(deps, { ...entryOf(deps, client), type: 'x' })
 
-    expect(await giveAgain(deps, recreditAction, settlement)).toMatchObject({
+    expect(await giveAgain(deps, 'recredit-settlement', settlement)).toMatchObject({
       status: 422,
       body: { action_hint: expect.stringContaining(`audit-ledger --client_id ${client.clientId}`) },
     })
@@ -159,7 +151,7 @@ describe('a transfer that came back', () => {
       await payOut(deps, settlement)
       await alterSettlement(deps, settlement, raised)
 
-      expect(await giveAgain(deps, returnAction, settlement)).toMatchObject({ status: 422 })
+      expect(await giveAgain(deps, 'return-payout', settlement)).toMatchObject({ status: 422 })
     },
   )
 
@@ -172,11 +164,11 @@ describe('a transfer that came back', () => {
     await alterSettlement(deps, settlement, { digest: 'x' })
     await acceptEach(deps, client)
 
-    expect(await giveAgain(deps, returnAction, settlement)).toMatchObject({ status: 200 })
+    expect(await giveAgain(deps, 'return-payout', settlement)).toMatchObject({ status: 200 })
   })
 })
 
-it.each([recreditAction, returnAction])(
+it.each(['recredit-settlement', 'return-payout'])(
   'an unreadable settlement is refused with what to do, and stays',
   async (action) => {
     const { deps, settlement } = await aSettledClient()
@@ -243,7 +235,7 @@ it('every list and alert shows the others, and the timeline of its payment and e
     [{ from: '2026-11-01' }, [id, ofOther.settlementId]],
   ] as const
   for (const [asked, ids] of operatorsLists) {
-    const { body } = await invokeWhole(listSettlements, deps, asked)
+    const { body } = await invokeWhole('list-settlements', deps, asked)
     const { data, unreadable_ids } = body as { data: { id: string }[]; unreadable_ids: unknown }
     expect(new Set(data.map((shown) => shown.id))).toStrictEqual(new Set(ids))
     expect(unreadable_ids).toStrictEqual([settlement_id])
@@ -254,8 +246,7 @@ it('every list and alert shows the others, and the timeline of its payment and e
   expect(alert?.message).toContain(ofOther.settlementId)
   expect(alert?.message).toContain('the first 1 cannot be read')
 
-  const other = await rawItem(deps, settlementKey(id))
-  await putRaw(deps, { ...other, swept_from: 1 })
+  await alter(deps, settlementKey(id), { swept_from: 1 })
   const entries = await call(deps, API.listBalanceEntries, { caller: { authorization } })
   expect(entries.body).toMatchObject({ data: [{ settlement_id: id }, { settlement_id }] })
 })
@@ -267,14 +258,14 @@ it('a settlement with an altered id or a forged key stops no list, alert or payo
 }) => {
   const { settlementId } = settlement
   await alterSettlement(deps, { settlementId }, { id: 'x' })
-  await putRaw(deps, { ...(await rawItem(deps, settlementKey(settlementId))), pk: 'SETTLEMENT#x' })
+  await alter(deps, settlementKey(settlementId), { pk: 'SETTLEMENT#x' })
 
   const { settlements } = await recordedSettlements(deps, client.clientId)
   expect(settlements).toMatchObject([{ settlementId }])
   deps.clock.advance(4 * 86_400)
   await alertUnpaidSettlements(deps)
   expect(deps.published).toMatchObject([{ subject: settlementId }])
-  expect(await invokeWhole(listSettlements, deps, { from: '2026-11-01' })).toMatchObject({
+  expect(await invokeWhole('list-settlements', deps, { from: '2026-11-01' })).toMatchObject({
     body: { data: [{ id: settlementId }] },
   })
 })

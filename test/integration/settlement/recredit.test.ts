@@ -22,9 +22,11 @@ import {
   aDayLater,
   BANK,
   BY_OPERATOR,
+  bringBack,
   fail,
   payOut,
   recredit,
+  settledAmount,
   settlementsOf,
   sweptADayLater,
   sweptNow,
@@ -95,8 +97,7 @@ describe('a re-credit', () => {
     deps,
     client,
   }) => {
-    await aSucceededPayment(deps, client)
-    const failed = await fail(deps, await sweptADayLater(deps, client))
+    const failed = await fail(deps, await settledAmount(deps, client))
     let closed_until = deps.now()
     const lost = interceptTable(deps, {
       before: async ({ name }) => {
@@ -164,8 +165,7 @@ describe('a re-credit', () => {
   }) => {
     const payment = await aSucceededPayment(deps, client)
     const { settlementId } = await payOut(deps, await sweptADayLater(deps, client))
-    const back = { settlementId, ...BY_OPERATOR, bankReference: 'BACK' }
-    await withApproval(deps, () => returnPayout(deps, back))
+    await bringBack(deps, { settlementId })
     deps.clock.advance(60)
     const nextSettlement = await sweptNow(deps, client)
 
@@ -182,8 +182,7 @@ it('a payout that two operators return at once, each with an approval, comes bac
   deps,
   client,
 }) => {
-  await aSucceededPayment(deps, client)
-  const { settlementId, netMinor } = await payOut(deps, await sweptADayLater(deps, client))
+  const { settlementId, netMinor } = await payOut(deps, await settledAmount(deps, client))
   const giveBack = (to: TestDeps, bankReference: string) =>
     withApproval(deps, () => returnPayout(to, { settlementId, ...BY_OPERATOR, bankReference }))
   const other = async () => {

@@ -3,6 +3,7 @@
  * together or in turn. Method: other runs act between a run's read and write; runs of one page with
  * one row must settle what one run settles.
  */
+
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
 import { describe, expect, vi } from 'vitest'
@@ -16,6 +17,7 @@ import { dropProgress, keptProgress } from '../../../shared/settlement/settlemen
 import { journalPk, windowKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { handOver } from '../../support/operator-actions.ts'
 import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
@@ -78,17 +80,15 @@ describe('settleClient when another run settles first', () => {
 const ALL_FIVE = { paymentCount: 5, entryCount: 5, grossMinor: 500_000, netMinor: 5 * 95_900 }
 
 function messagesIn({ sent }: TestDeps) {
-  return sent.splice(0).map(({ message }) => JSON.stringify(message.body))
+  return sent.splice(0).map(({ message }) => message.body)
 }
 
 async function drainQueue(deps: TestDeps) {
   let runs = 0
   for (let bodies = messagesIn(deps); bodies.length > 0 && runs < 100; bodies = messagesIn(deps)) {
-    const [body] = bodies
     for (let time = 0; time < 2; time++) {
       runs++
-      const event = { Records: [{ messageId: 'm', body }] }
-      await worker.withDeps(deps)(event as never, { functionName: 'settle-client' } as never)
+      await handOver(worker, deps, bodies.slice(0, 1))
     }
   }
   return runs

@@ -1,6 +1,6 @@
-import type { Context, SQSEvent } from 'aws-lambda'
+import type { Context } from 'aws-lambda'
 import { describe, expect } from 'vitest'
-import { handler as settleClientHandler } from '../../../functions/queue/settle-client.ts'
+import { handler as settleClient } from '../../../functions/queue/settle-client.ts'
 import { handler as auditClients } from '../../../functions/schedule/audit-clients.ts'
 import { handler as sweepHandler } from '../../../functions/schedule/sweep-settlements.ts'
 import { registrationKey } from '../../../shared/client/client-register.ts'
@@ -11,7 +11,7 @@ import { findAnySettlement, putSettlement } from '../../../shared/settlement/set
 import { entryKey, journalPk, windowKey } from '../../../shared/table/keys.ts'
 import { put, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
-import { lambdaContext } from '../../support/operator-actions.ts'
+import { handOver, lambdaContext } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aClient, aStoredClient, ledgerView } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -167,14 +167,6 @@ describe('settleClient (spec 3.2)', () => {
 /** A sweep reaches every client of its table, so these tests share a separate table. */
 const { requests } = memoryDeps()
 
-function handleMessages(deps: TestDeps, ...bodies: readonly unknown[]) {
-  const Records = bodies.map((body, index) => ({
-    messageId: `message-${index}`,
-    body: JSON.stringify(body),
-  }))
-  return settleClientHandler.withDeps(deps)({ Records } as unknown as SQSEvent, {} as Context)
-}
-
 async function aClientWithPayment(deps: TestDeps) {
   const client = await withoutFloor(deps)
   await aSucceededPayment(deps, client)
@@ -216,14 +208,8 @@ describe('settle-client, the worker of the queue', () => {
     }))
 
     const unknown = { client_id: crypto.randomUUID() }
-    const answer = await handleMessages(
-      deps,
-      first,
-      second,
-      unknown,
-      { client: healthy.clientId },
-      third,
-    )
+    const bodies = [first, second, unknown, { client: healthy.clientId }, third]
+    const answer = await handOver(settleClient, deps, bodies)
 
     const failures = ['message-0', 'message-2', 'message-3'].map((itemIdentifier) => ({
       itemIdentifier,
@@ -238,7 +224,7 @@ describe('settle-client, the worker of the queue', () => {
       'the previous settlement of a client is missing',
     )
     await deps.table.write(update(window, { remove: ['lastSettlementId'] }))
-    await handleMessages(deps, first)
+    await handOver(settleClient, deps, [first])
     await expectBalanced(deps, broken)
   })
 
@@ -254,11 +240,8 @@ describe('settle-client, the worker of the queue', () => {
       },
     })
 
-    const answer = handleMessages(
-      slowed,
-      { client_id: slow.clientId },
-      { client_id: quick.clientId },
-    )
+    const bodies = [slow, quick].map(({ clientId: client_id }) => ({ client_id }))
+    const answer = handOver(settleClient, slowed, bodies)
 
     await expect.poll(async () => (await settlementsOf(deps, quick)).length).toBe(1)
     expect(await settlementsOf(deps, slow)).toStrictEqual([])
@@ -270,7 +253,7 @@ describe('settle-client, the worker of the queue', () => {
 
 it('one alert a day lists the settlements that wait three days for their payout', async () => {
   const { deps, client } = await aLoneClient()
-  const first = await settledAmount(deps, client, 100_000)
+  const first = await settledAmount(deps, client)
   const second = await settledAmount(deps, client, 200_000)
   const alertsAt = async (at: Timestamp) => {
     deps.clock.set(at)

@@ -1,7 +1,4 @@
 import { describe, expect } from 'vitest'
-import { handler as markFailed } from '../../../functions/admin/mark-settlement-failed.ts'
-import { handler as markPaid } from '../../../functions/admin/mark-settlement-paid.ts'
-import { handler as recreditHandler } from '../../../functions/admin/recredit-settlement.ts'
 import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import { findAuditRecordsOfClient } from '../../../shared/operator/audit-record-store.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
@@ -25,12 +22,7 @@ import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 import { clientTest as it } from './client-test.ts'
 
-const ACTIONS = {
-  'mark-settlement-paid': markPaid,
-  'mark-settlement-failed': markFailed,
-  'recredit-settlement': recreditHandler,
-}
-type Action = keyof typeof ACTIONS
+type Action = 'mark-settlement-paid' | 'mark-settlement-failed' | 'recredit-settlement'
 
 async function act(
   deps: TestDeps,
@@ -43,7 +35,7 @@ async function act(
   if (isPayout) await auditedNow(deps, settlement)
   const reference = isPayout ? { bank_reference: `BCA ${settlement_id}` } : {}
   const input = { operator: OPERATOR, settlement_id, notes: ` ${notes} `, ...reference, ...fields }
-  return invokeAdmin(ACTIONS[action], deps, input)
+  return invokeAdmin(action, deps, input)
 }
 
 const STATES = {

@@ -3,7 +3,7 @@
  * `settlement.paid` and `settlement.failed`, each once, in the transaction that makes it true, and
  * only at endpoints that name them.
  */
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import type { Event } from '../../../shared/event/event.ts'
@@ -15,33 +15,33 @@ import { announcementOfSettlement } from '../../../shared/settlement/announce-se
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { toSettlementDto } from '../../../shared/settlement/settlement-dto.ts'
 import { auditHeadKey, eventKey, settlementKey, windowKey } from '../../../shared/table/keys.ts'
-import { aSucceededPayment } from '../../support/paid-builders.ts'
 import {
   aSettledClient,
   auditedNow,
   BY_OPERATOR,
   fail,
   payOut,
-  sweepADayLater,
+  settledAmount,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
 import { erase, keyOfRow } from '../../support/tampering.ts'
 import { interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
 const NAMES = ['settlement.recorded', 'settlement.paid', 'settlement.failed']
 
 /** A merchant with an endpoint for payouts, another for everything else, and a settlement. */
-async function aTold(deps = memoryDeps()) {
+async function aTold() {
+  const deps = memoryDeps()
   const client = await withoutFloor(deps)
   const { clientId } = client
   const endpoint = await storedEndpoint(deps, { clientId, eventTypes: [...NAMES] })
   await storedEndpoint(deps, { clientId, eventTypes: ['*'] })
-  await aSucceededPayment(deps, client)
-  const settlement = await sweepADayLater(deps, client)
-  if (settlement === undefined) throw new Error('nothing was settled')
-  return { deps, client, endpoint, settlement }
+  return { deps, client, endpoint, settlement: await settledAmount(deps, client) }
 }
+
+const it = testWith(aTold, 'deps', 'client', 'endpoint', 'settlement')
 
 async function eventsOf(deps: TestDeps, { settlementId }: Pick<Settlement, 'settlementId'>) {
   const events = await listEventsOf(deps, subjectOfSettlement(settlementId))
@@ -54,9 +54,11 @@ function told({ name, body, endpointIds, firedAt }: Event) {
 }
 
 describe('a settlement is announced', () => {
-  it('when it is recorded, as the API shows it, to the endpoint that names it alone', async () => {
-    const { deps, endpoint, settlement } = await aTold()
-
+  it('when it is recorded, as the API shows it, to the endpoint that names it alone', async ({
+    deps,
+    endpoint,
+    settlement,
+  }) => {
     expect(await eventsOf(deps, settlement)).toStrictEqual([
       {
         name: 'settlement.recorded',
@@ -70,9 +72,7 @@ describe('a settlement is announced', () => {
     expect(sent?.message.body).toMatchObject({ endpoint_id: endpoint.endpointId })
   })
 
-  it('when it is paid, with the reference of the transfer', async () => {
-    const { deps, settlement } = await aTold()
-
+  it('when it is paid, with the reference of the transfer', async ({ deps, settlement }) => {
     const paid = await payOut(deps, settlement)
 
     const events = await eventsOf(deps, settlement)
@@ -82,9 +82,7 @@ describe('a settlement is announced', () => {
     expect(await balanced(deps, paid)).toBe(true)
   })
 
-  it('when it fails, with the words of the bank', async () => {
-    const { deps, settlement } = await aTold()
-
+  it('when it fails, with the words of the bank', async ({ deps, settlement }) => {
     const failed = await fail(deps, settlement)
 
     const [event] = await eventsOf(deps, settlement)
@@ -104,8 +102,11 @@ async function balanced(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) 
 }
 
 describe('after a restore', () => {
-  it('a lost event is put again by a recount, with its delivery', async () => {
-    const { deps, endpoint, settlement } = await aTold()
+  it('a lost event is put again by a recount, with its delivery', async ({
+    deps,
+    endpoint,
+    settlement,
+  }) => {
     const paid = await payOut(deps, settlement)
     const subject = subjectOfSettlement(settlement.settlementId)
     const before = await eventsOf(deps, settlement)
@@ -121,8 +122,10 @@ describe('after a restore', () => {
     expect(again).toMatchObject({ owner: endpoint.endpointId, state: 'scheduled' })
   })
 
-  it('the event of a lost payout brings it back: no file has it again, and nobody closes it', async () => {
-    const { deps, settlement } = await aTold()
+  it('the event of a lost payout brings it back: no file has it again, and nobody closes it', async ({
+    deps,
+    settlement,
+  }) => {
     await announceAs(deps, { ...settlement, bankReference: 'BCA 1' }, 'manual_paid')
     await auditedNow(deps, settlement)
 
@@ -145,8 +148,7 @@ describe('after a restore', () => {
   })
 })
 
-it('a recount offers no write for what it cannot repair', async () => {
-  const { deps, client, settlement } = await aTold()
+it('a recount offers no write for what it cannot repair', async ({ deps, client, settlement }) => {
   await fail(deps, settlement)
   await announceAs(deps, settlement, 'manual_paid')
   const rows = deps.stored.items('DELIVERY#').filter((row) => row['event_name'] === NAMES[2])
@@ -162,8 +164,11 @@ it('a recount offers no write for what it cannot repair', async () => {
   expect(left.map(({ what }) => what).toSorted()).toContain('delivery')
 })
 
-it('a recount puts no event of a settlement that was closed after the plan was read', async () => {
-  const { deps, client, settlement } = await aTold()
+it('a recount puts no event of a settlement that was closed after the plan was read', async ({
+  deps,
+  client,
+  settlement,
+}) => {
   const subject = subjectOfSettlement(settlement.settlementId)
   await erase(deps, eventKey(subject, 'settlement.recorded'))
   const asked = { clientId: client.clientId, operator: 'sari' }
@@ -205,8 +210,11 @@ async function repaired(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) 
   expect(await balanced(deps, { clientId })).toBe(true)
 }
 
-it('the audit finds an altered event, and one that nothing explains', async () => {
-  const { deps, client, settlement } = await aTold()
+it('the audit finds an altered event, and one that nothing explains', async ({
+  deps,
+  client,
+  settlement,
+}) => {
   const failed: Settlement = { ...settlement, status: 'failed', notes: 'x' }
   const { steps } = await announcementOfSettlement(deps, failed, deps.now())
   await deps.table.transact(steps)

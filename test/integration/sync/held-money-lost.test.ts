@@ -4,7 +4,6 @@
  * in different orders, each read again a day later.
  */
 import { describe, expect } from 'vitest'
-import { handler as resolveSuspense } from '../../../functions/admin/resolve-suspense.ts'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { minor } from '../../../shared/money.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
@@ -140,10 +139,10 @@ describe('sync: a row that takes more than suspense holds', () => {
       rows.push(settledRow(heldRow, deps.now(), refundOf(60_000)))
       const input = { operator: OPERATOR, suspense_id: heldRow.providerPaymentId, resolution }
       const byBank = { ...input, resolution: 'refunded_by_bank' }
-      expect(await invokeAdmin(resolveSuspense, deps, byBank)).toMatchObject({ status: 409 })
+      expect(await invokeAdmin('resolve-suspense', deps, byBank)).toMatchObject({ status: 409 })
       await sync()
       expect(await item()).toMatchObject({ status: 'open', refundedMinor: 60_000 })
-      expect(await invokeAdmin(resolveSuspense, deps, input)).toMatchObject({ status: 200 })
+      expect(await invokeAdmin('resolve-suspense', deps, input)).toMatchObject({ status: 200 })
       deps.published.length = 0
       const sums = await sumsOf(deps)
 

@@ -4,19 +4,17 @@
  */
 import { describe, expect } from 'vitest'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
-import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import {
   aDayLater,
   auditedNow,
-  BY_OPERATOR,
+  bringBack,
   fail,
   payOut,
   recredit,
   sweptNow,
 } from '../../support/settlement-builders.ts'
 import { findingAbout, rowNow } from '../../support/synced-payment.ts'
-import { withApproval } from '../../support/with-approval.ts'
 import { booksOf } from '../books/books-world.ts'
 import { dyingBefore, syncTest } from './sync-test.ts'
 import { rowOut } from './transfer-rows.ts'
@@ -238,18 +236,15 @@ describe('the row of a payout that becomes void after it was booked', () => {
 
   it('is not told when an operator has booked before that the money came back', async ({
     deps,
-    settlement: { settlementId },
+    settlement,
     sync,
     disbursed,
     becomes,
   }) => {
     const row = disbursed()
     await sync(row)
-    await payOut(deps, { settlementId })
-    const bankReference = 'BCA18'
-    await withApproval(deps, () =>
-      returnPayout(deps, { settlementId, ...BY_OPERATOR, bankReference }),
-    )
+    await payOut(deps, settlement)
+    await bringBack(deps, settlement)
     becomes(row, { status: 'REVERSED' })
 
     await sync()

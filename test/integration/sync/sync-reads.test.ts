@@ -20,7 +20,7 @@ import {
   rowNow,
   rowOfOtherAttempt,
 } from '../../support/synced-payment.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, putRaw, rawItem } from '../../support/tampering.ts'
 import {
   interceptTable,
   memoryDeps,
@@ -198,8 +198,7 @@ it.for([
 it('a job of a later release is read again when its lease has expired', async ({ deps }) => {
   await putJob(deps, 'odd#1', { kind: 'weekly' })
   await syncProviderTransactions(deps)
-  const claimed = await rawItem(deps, syncJobKey('odd#1'))
-  await putRaw(deps, { ...claimed, kind: 'tail' })
+  await alter(deps, syncJobKey('odd#1'), { kind: 'tail' })
 
   deps.clock.advance(301)
   await syncProviderTransactions(deps)

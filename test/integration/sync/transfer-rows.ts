@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { handler as refundPayment } from '../../../functions/admin/refund-payment.ts'
 import { TransactionPageSchema } from '../../../shared/provider/xendit/transaction-schema.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -27,7 +26,7 @@ export function rowOut(deps: TestDeps, shown: object) {
 
 /** An operator books the row as a refund of the payment. */
 export function refund(deps: TestDeps, paymentId: string, transactionId: string, amount = 60_000) {
-  return invokeWhole(refundPayment, deps, {
+  return invokeWhole('refund-payment', deps, {
     operator: OPERATOR,
     payment_id: paymentId,
     amount_minor: amount,

@@ -4,7 +4,6 @@
  * job checks it afterwards.
  */
 import { describe, expect } from 'vitest'
-import { handler as refundPayment } from '../../../functions/admin/refund-payment.ts'
 import { MAX_MOVEMENTS } from '../../../shared/journal/payment-money.ts'
 import { minor } from '../../../shared/money.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
@@ -242,5 +241,5 @@ const SIXTY = { amountMinor: minor(60_000), providerMinor: minor(-60_000) }
 
 function refundByBank(deps: TestDeps, payment_id: string) {
   const refunded = { payment_id, amount_minor: 1, bank_reference: 'B-50' }
-  return invokeWhole(refundPayment, deps, { operator: OPERATOR, ...refunded })
+  return invokeWhole('refund-payment', deps, { operator: OPERATOR, ...refunded })
 }

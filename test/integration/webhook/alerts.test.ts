@@ -32,6 +32,7 @@ import {
   memoryDeps,
   storeRaw,
   type TestDeps,
+  withoutTopic,
 } from '../../support/test-deps.ts'
 import {
   ABANDONED,
@@ -43,7 +44,6 @@ import {
   storedDelivery,
   storedEndpoint,
 } from '../../support/webhook-builders.ts'
-import { withoutTopic } from './webhook-test.ts'
 
 /**
  * Goal: every abandoned delivery is named in one alert, and alerts about one endpoint are fifteen

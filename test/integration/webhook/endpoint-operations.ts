@@ -1,6 +1,3 @@
-import { handler as deleteEndpoint } from '../../../functions/admin/delete-endpoint.ts'
-import { handler as sendTestEvent } from '../../../functions/admin/send-test-event.ts'
-import { handler as updateEndpoint } from '../../../functions/admin/update-endpoint.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -9,11 +6,11 @@ export const FAILED = 'payment.failed'
 
 export const ACTIONS = {
   'update-endpoint': (deps: TestDeps, endpoint: Endpoint, change: object = { enabled: false }) =>
-    invokeAdmin(updateEndpoint, deps, { ...payloadFor(endpoint), ...change }),
+    invokeAdmin('update-endpoint', deps, { ...payloadFor(endpoint), ...change }),
   'delete-endpoint': (deps: TestDeps, endpoint: Endpoint) =>
-    invokeAdmin(deleteEndpoint, deps, payloadFor(endpoint)),
+    invokeAdmin('delete-endpoint', deps, payloadFor(endpoint)),
   'send-test-event': (deps: TestDeps, endpoint: Endpoint) =>
-    invokeAdmin(sendTestEvent, deps, payloadFor(endpoint)),
+    invokeAdmin('send-test-event', deps, payloadFor(endpoint)),
 }
 
 export const {

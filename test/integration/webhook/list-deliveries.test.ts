@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { handler } from '../../../functions/admin/list-deliveries.ts'
 import type { ClientId } from '../../../shared/ids.ts'
 import { DELIVERY_STATUSES } from '../../../shared/webhook/delivery/delivery.ts'
 import {
@@ -156,7 +155,7 @@ it('list-deliveries (design section 7) shows a delivery with its attempts, oldes
   await deliver(deps, delivery)
   await drainQueue(deps)
 
-  const answer = await invokeAdmin(handler, deps, { client_id: clientId })
+  const answer = await invokeAdmin('list-deliveries', deps, { client_id: clientId })
 
   const { deliveryId: delivery_id, eventId: event_id, endpointId: endpoint_id } = delivery
   const ids = { delivery_id, event_id, client_id: clientId, endpoint_id }

@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest'
-import { handler } from '../../../functions/admin/redeliver.ts'
 import { eventCursorOf } from '../../../shared/event/event-cursor.ts'
 import { deliveryIdFor } from '../../../shared/ids.ts'
 import { toItem } from '../../../shared/table/attributes.ts'
@@ -66,7 +65,13 @@ async function eventsOfEachKind() {
   }
   const { clientId: client_id, endpointId: endpoint_id } = endpoint
   const redeliver = (payload: object = {}) =>
-    invokeAdmin(handler, deps, { operator: OPERATOR, client_id, endpoint_id, since, ...payload })
+    invokeAdmin('redeliver', deps, {
+      operator: OPERATOR,
+      client_id,
+      endpoint_id,
+      since,
+      ...payload,
+    })
   const statuses = async () => {
     const statusByKind: Record<string, string> = {}
     for (const [kind, event] of Object.entries(events)) {
@@ -212,7 +217,7 @@ it.for([
   ['deliveries in progress', { ...TO_ENDPOINT, since, status: 'scheduled' }, 'status'],
   ['one delivery and an endpoint', { ...ONE_DELIVERY, ...TO_ENDPOINT }, 'body'],
 ] as const)('redeliver refuses %s', async ([, payload, field], { deps }) => {
-  const answer = await invokeAdmin(handler, deps, {
+  const answer = await invokeAdmin('redeliver', deps, {
     operator: OPERATOR,
     client_id: aClientId(),
     ...payload,

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { handler } from '../../../functions/admin/redeliver.ts'
 import { RETENTION } from '../../../shared/event/event.ts'
 import { deliveryKey, eventKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
@@ -16,6 +15,7 @@ import {
 } from '../../support/operator-actions.ts'
 import { alter } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
+import { withoutTopic } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import {
   ABANDONED,
@@ -32,7 +32,7 @@ import {
   storedEndpoint,
   storedEvent,
 } from '../../support/webhook-builders.ts'
-import { withoutQueue, withoutTopic } from './webhook-test.ts'
+import { withoutQueue } from './webhook-test.ts'
 
 const DAY_SECONDS = 86_400
 
@@ -47,7 +47,7 @@ async function aFinishedDelivery(overrides: Partial<Delivery> = ABANDONED) {
   return {
     ...shared,
     byOperator: (callerDeps = deps) =>
-      invokeAdmin(handler, callerDeps, {
+      invokeAdmin('redeliver', callerDeps, {
         operator: OPERATOR,
         client_id: clientId,
         delivery_id: id,

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect } from 'vitest'
-import { handler as registerEndpoint } from '../../../functions/admin/register-endpoint.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import type { EndpointId } from '../../../shared/ids.ts'
 import { endpointKey } from '../../../shared/table/keys.ts'
@@ -16,10 +15,13 @@ import {
 } from '../../support/operator-actions.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { notifyOf } from '../../support/synced-payment.ts'
-import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, type TestDeps, withoutTopic } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
 import { drainQueue } from '../../support/webhook-builders.ts'
 import { FAILED, remove, update } from './endpoint-operations.ts'
-import { webhookTest as it } from './webhook-test.ts'
+import { webhookTest } from './webhook-test.ts'
+
+const it = testWith(() => withClient(), 'deps', 'client', 'clientId')
 
 const LOOPBACK = 'http://127.0.0.1:3003/hooks'
 const URL_OF_MERCHANT = 'https://merchant.example/hooks'
@@ -32,12 +34,14 @@ function register(deps: TestDeps, clientId: string, payload: object = {}) {
     event_types: ['*'],
     ...payload,
   }
-  return invokeAdmin(registerEndpoint, deps, request)
+  return invokeAdmin('register-endpoint', deps, request)
 }
 
 describe('register-endpoint (spec 2.4)', () => {
-  it('answers the endpoint with its secret, and stores the secret sealed', async () => {
-    const { deps, clientId } = await withClient()
+  it('answers the endpoint with its secret, and stores the secret sealed', async ({
+    deps,
+    clientId,
+  }) => {
     const event_types = ['payment.succeeded', FAILED]
 
     const { status, body } = await register(deps, clientId, { event_types })
@@ -84,8 +88,10 @@ describe('register-endpoint (spec 2.4)', () => {
     expect(deps.published).toMatchObject([{ message: expect.stringContaining(`"${called}"`) }])
   })
 
-  it('a new endpoint, other events and a re-enabled one raise an alert before they act', async () => {
-    const { deps, clientId } = await withClient()
+  it('a new endpoint, other events and a re-enabled one raise an alert before they act', async ({
+    deps,
+    clientId,
+  }) => {
     await register(deps, clientId)
     const [endpoint] = await liveEndpoints(deps, clientId)
     if (!endpoint) throw new Error('no endpoint was registered')
@@ -113,13 +119,8 @@ describe('register-endpoint (spec 2.4)', () => {
     )
   })
 
-  it('writes nothing when its alert cannot be sent', async () => {
-    const { deps, clientId } = await withClient()
-    const publish = async () => Promise.reject(new Error('no topic'))
-
-    expect(await register({ ...deps, alerts: { publish } }, clientId)).toMatchObject({
-      status: 500,
-    })
+  it('writes nothing when its alert cannot be sent', async ({ deps, clientId }) => {
+    expect(await register(withoutTopic(deps), clientId)).toMatchObject({ status: 500 })
     expect(await liveEndpoints(deps, clientId)).toStrictEqual([])
   })
 
@@ -187,8 +188,10 @@ describe('register-endpoint (spec 2.4)', () => {
     })
   })
 
-  it('allows twenty endpoints, also for concurrent calls: disabled endpoints count, deleted endpoints do not', async () => {
-    const { deps, clientId } = await withClient()
+  it('allows twenty endpoints, also for concurrent calls: disabled endpoints count, deleted endpoints do not', async ({
+    deps,
+    clientId,
+  }) => {
     for (let made = 0; made < 19; made++) await register(deps, clientId)
     const raced = beforeCommit(deps, () => register(deps, clientId))
     const body = {
@@ -222,20 +225,19 @@ describe('the endpoints of a client (spec 2.4, 6.1, 6.2, 6.4)', () => {
   const registered = async (deps: TestDeps, clientId: string, payload: object) =>
     Object((await register(deps, clientId, payload)).body) as Record<string, string>
 
-  it('are read once for a page, for half of the time that the read is fresh', async ({
-    deps,
-    delivery: { clientId },
-  }) => {
-    const endpointsOf = readsOfPage(deps)
-    const now = deps.now()
-    const read = endpointsOf(clientId, now)
+  webhookTest(
+    'are read once for a page, for half of the time that the read is fresh',
+    async ({ deps, delivery: { clientId } }) => {
+      const endpointsOf = readsOfPage(deps)
+      const now = deps.now()
+      const read = endpointsOf(clientId, now)
 
-    expect(endpointsOf(clientId, addMs(now, 2_499))).toBe(read)
-    expect(endpointsOf(clientId, addMs(now, 2_500))).not.toBe(read)
-  })
+      expect(endpointsOf(clientId, addMs(now, 2_499))).toBe(read)
+      expect(endpointsOf(clientId, addMs(now, 2_500))).not.toBe(read)
+    },
+  )
 
-  it('get only the events of their list, or all with `*`', async () => {
-    const { deps, client, clientId } = await withClient()
+  it('get only the events of their list, or all with `*`', async ({ deps, client, clientId }) => {
     const LISTS = { all: ['*'], paid: ['payment.succeeded'], failed: [FAILED, 'payment.expired'] }
     for (const [name, event_types] of Object.entries(LISTS))
       await register(deps, clientId, { url: `https://${name}.example/`, event_types })
@@ -248,8 +250,11 @@ describe('the endpoints of a client (spec 2.4, 6.1, 6.2, 6.4)', () => {
     ])
   })
 
-  it('get one event under their own delivery id and secret; a new endpoint and the deletion of the old exchange the secret', async () => {
-    const { deps, client, clientId } = await withClient()
+  it('get one event under their own delivery id and secret; a new endpoint and the deletion of the old exchange the secret', async ({
+    deps,
+    client,
+    clientId,
+  }) => {
     const urls = ['https://old.example/', 'https://new.example/']
     const made = await Promise.all(urls.map((url) => registered(deps, clientId, { url })))
     const signed = (posts: TestDeps['webhooks']) =>

@@ -1,8 +1,4 @@
 import { describe, expect } from 'vitest'
-import { handler as listEndpoints } from '../../../functions/admin/list-endpoints.ts'
-import { handler as recountLedger } from '../../../functions/admin/recount-ledger.ts'
-import { handler as redeliver } from '../../../functions/admin/redeliver.ts'
-import { handler as updateEndpoint } from '../../../functions/admin/update-endpoint.ts'
 import { auditClient } from '../../../shared/audit/audit-client.ts'
 import { deliveryIdFor, eventIdFor, subjectOfPayment } from '../../../shared/ids.ts'
 import { ZERO } from '../../../shared/money.ts'
@@ -70,14 +66,14 @@ describe('an event type of a later release', () => {
     await putRaw(deps, { ...row, ...WITH_UNKNOWN })
     const ids = { client_id: client.clientId, endpoint_id: endpoint.endpointId }
 
-    await invokeAdmin(updateEndpoint, deps, { operator: OPERATOR, ...ids, enabled: false })
+    await invokeAdmin('update-endpoint', deps, { operator: OPERATOR, ...ids, enabled: false })
 
     expect(await findEndpoint(deps, endpoint)).toMatchObject({
       enabled: false,
       eventTypes: WITH_UNKNOWN.event_types,
     })
     expect(
-      (await invokeAdmin(listEndpoints, deps, { client_id: client.clientId })).body,
+      (await invokeAdmin('list-endpoints', deps, { client_id: client.clientId })).body,
     ).toMatchObject({ data: [WITH_UNKNOWN] })
     expect((await ask('listWebhookEndpoints')).body).toMatchObject({
       data: [{ id: endpoint.endpointId, event_types: ['payment.succeeded'] }],
@@ -147,7 +143,7 @@ describe('an endpoint whose row cannot be read', () => {
     const other = await storedEndpoint(deps, { clientId: client.clientId })
     await putRaw(deps, { ...row, ...UNREADABLE })
 
-    const listed = await invokeAdmin(listEndpoints, deps, { client_id: client.clientId })
+    const listed = await invokeAdmin('list-endpoints', deps, { client_id: client.clientId })
     await auditClient(deps, client.clientId)
 
     expect(listed.body).toMatchObject({
@@ -193,7 +189,7 @@ it('a recount repairs it by its records, and a redelivery sends what it missed',
   const since = deps.now()
   const ask = { operator: OPERATOR, client_id: client.clientId }
   const recount = async (plan?: string) =>
-    Object((await invokeAdmin(recountLedger, deps, { ...ask, plan })).body).plan
+    Object((await invokeAdmin('recount-ledger', deps, { ...ask, plan })).body).plan
 
   for (const altered of [{ enabled: 'no' }, { url: 'https://other.example/hooks' }, UNREADABLE]) {
     await putRaw(deps, { ...row, ...altered })
@@ -203,7 +199,7 @@ it('a recount repairs it by its records, and a redelivery sends what it missed',
     expect(await rawItem(deps, endpointKey(endpoint))).toStrictEqual(row)
   }
   const { endpointId: endpoint_id } = endpoint
-  expect(await invokeAdmin(redeliver, deps, { ...ask, endpoint_id, since })).toMatchObject({
+  expect(await invokeAdmin('redeliver', deps, { ...ask, endpoint_id, since })).toMatchObject({
     body: { count: 1 },
   })
   expect(await deliveryTo(deps, endpoint, paid)).toMatchObject({ status: 'scheduled' })

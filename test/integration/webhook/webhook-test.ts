@@ -15,7 +15,3 @@ export const webhookTest = test
 export function withoutQueue(deps: TestDeps) {
   return { ...deps, queues: { send: () => Promise.reject(new Error('no queue')) } }
 }
-
-export function withoutTopic(deps: TestDeps) {
-  return { ...deps, alerts: { publish: () => Promise.reject(new Error('no topic')) } }
-}

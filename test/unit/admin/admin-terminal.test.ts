@@ -1,20 +1,14 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import * as v from 'valibot'
 import { describe, expect, it, vi } from 'vitest'
-import { ACTIONS } from '../../../infra/operate/admin/action.ts'
 import { startProgress } from '../../../infra/operate/admin/progress.ts'
 import { parsePayload } from '../../../shared/operator/action-payload.ts'
 import { approvalHint } from '../../../shared/operator/approval-store.ts'
-import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
 import { cli } from '../../support/admin-command.ts'
+import { handlerOf } from '../../support/operator-actions.ts'
 import { json } from '../../support/scripted-server.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
-
-const Action = v.object({
-  handler: v.custom<AdminHandler>((handler) => typeof handler === 'function'),
-})
 
 const CLIENT = json(200, { status: 200, body: { client_id: 'c1', name: 'Warung' } })
 
@@ -130,12 +124,9 @@ it('npm run admin -- today shows what waits for an operator, and each question t
     'window.paid  c1',
   ])
   for (const { url, body } of called()) {
-    const spec = ACTIONS.find(({ name }) => url.includes(`local-${name}/`))
-    const { handler } = v.parse(
-      Action,
-      await import(new URL(`../../../${spec?.entry}`, import.meta.url).href),
-    )
-    expect(parsePayload(handler.input, body, false)).toMatchObject({ payload: body })
+    const [, action = ''] = /local-(.+)\//.exec(url) ?? []
+    const { input } = await handlerOf(action)
+    expect(parsePayload(input, body, false)).toMatchObject({ payload: body })
   }
 })
 

@@ -1,10 +1,9 @@
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { type Month, monthPage } from '../../../infra/operate/month/month-page.ts'
 import { cli } from '../../support/admin-command.ts'
 import { json } from '../../support/scripted-server.ts'
+import { tempDirectory } from '../../support/temp-directory.ts'
 
 const FIGURES = { 'opening.clients': 10, 'taken_in.qris': 7, clients: 15, paid_out: 2 }
 const SIDES = { 'opening.at_bank': 0, at_bank: -2, 'at_bank.payout': -2 }
@@ -108,7 +107,7 @@ it('npm run admin -- month takes its time from the stage, and needs a folder', a
     code: 2,
     err: 'give a folder for the files: --out DIR',
   })
-  const folder = join(mkdtempSync(join(tmpdir(), 'month-')), 'new')
+  const folder = join(tempDirectory(), 'new')
   expect(await run('month', '2026-12', '--out', folder)).toMatchObject({
     code: 2,
     err: '2026-12 has not begun: in Jakarta it is 2026-11-30',
@@ -123,7 +122,7 @@ it('npm run admin -- month names the rows of suspense that cannot be read, and e
     const answer = isClock ? { now: '2026-12-02T02:00:00.000Z' } : { status: 200, body }
     json(200, answer)(response, request)
   })
-  const folder = join(mkdtempSync(join(tmpdir(), 'month-')), 'new')
+  const folder = join(tempDirectory(), 'new')
 
   const { code, err } = await run('month', '2026-11', '--out', folder)
 

@@ -1,11 +1,8 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, vi } from 'vitest'
-import { answersClients, routeKeyOf } from '../../../functions/function-spec.ts'
-import { MANIFEST } from '../../../functions/manifest.ts'
 import {
   API_DOCUMENT,
   CLIENT_SCHEMAS,
@@ -14,12 +11,9 @@ import {
 } from '../../../infra/local/openapi/api-document.ts'
 import { EXAMPLE_SECRET } from '../../../infra/local/openapi/record-examples.ts'
 import { signatureOf } from '../../../shared/webhook/send/webhook-headers.ts'
+import { CLIENT_ROUTES } from '../../support/api-event.ts'
 import { DESCRIPTION, undescribed } from '../../support/described-answers.ts'
-import { PROJECT_ROOT } from '../../support/source-file.ts'
-
-function read(path: string) {
-  return readFileSync(join(PROJECT_ROOT, path), 'utf8')
-}
+import { projectText } from '../../support/source-file.ts'
 
 /** Words and examples: what they say may change without a version. */
 const WORDS = ['description', 'summary', 'example', 'examples', 'info', 'servers', 'tags']
@@ -36,12 +30,11 @@ function contractOf(value: unknown, areNames = false): unknown {
 
 describe('docs/openapi.yaml', () => {
   it('describes every function that merchants call, and no other', () => {
-    const routes = MANIFEST.filter(answersClients).flatMap((spec) => routeKeyOf(spec) ?? [])
     const described = Object.entries(DESCRIPTION.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
     )
 
-    expect(described.toSorted()).toStrictEqual(routes.toSorted())
+    expect(described.toSorted()).toStrictEqual(CLIENT_ROUTES.toSorted())
   })
 
   it('passes the strict rules of Redocly without a warning', async () => {
@@ -51,7 +44,7 @@ describe('docs/openapi.yaml', () => {
         ({ ruleId, message }) => `${ruleId}: ${message}`,
       )
 
-    expect(await lint(read('docs/openapi.yaml'))).toStrictEqual([])
+    expect(await lint(projectText('docs/openapi.yaml'))).toStrictEqual([])
     expect(await lint('openapi: 3.1.0')).not.toStrictEqual([])
   })
 
@@ -59,7 +52,9 @@ describe('docs/openapi.yaml', () => {
     const digest = hash('sha256', JSON.stringify(contractOf(DESCRIPTION))).slice(0, 12)
     const line = `API description ${DESCRIPTION.info.version} (contract \`${digest}\`)`
 
-    expect(read('CHANGELOG.md').match(/API description \S+ \(contract `\w+`\)/)?.[0]).toBe(line)
+    expect(projectText('CHANGELOG.md').match(/API description \S+ \(contract `\w+`\)/)?.[0]).toBe(
+      line,
+    )
   })
 
   it.each(Object.entries(DESCRIPTION.webhooks))(

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest'
-import { handler as resolveSuspense } from '../../../functions/admin/resolve-suspense.ts'
 import { minor } from '../../../shared/money.ts'
 import { alertMessage } from '../../../shared/suspense/alert-message.ts'
 import { isMoved, SUSPENSE_CAUSES, type Suspense } from '../../../shared/suspense/suspense.ts'
@@ -34,7 +33,10 @@ it.each([
     const asked = argumentsIn(await alertMessage(deps, item, undefined))
 
     expect(asked).toMatchObject({ suspense_id: suspenseId })
-    const { status, body } = await invokeAdmin(resolveSuspense, deps, { operator: 'ayu', ...asked })
+    const { status, body } = await invokeAdmin('resolve-suspense', deps, {
+      operator: 'ayu',
+      ...asked,
+    })
     const message = expect.stringContaining('has not settled this money yet')
     const outcome = kind === 'money' ? [422, { message }] : [200, { status: 'resolved' }]
     expect([status, body]).toMatchObject(outcome)
