@@ -102,7 +102,9 @@ function writeApprovals(path: string, stage: string, leftOut: readonly LeftOut[]
   try {
     writeFileSync(path, csv(['action', 'payload'], rows))
   } catch (cause) {
-    io.err(printableLine(`${path} cannot be written (${cause}). Then run payout-file again`))
+    io.err(
+      printableLine(`${path} cannot be written (${String(cause)}). Then run payout-file again`),
+    )
     return false
   }
   io.err(

@@ -127,6 +127,20 @@ it.for(FORMS)(
   },
 )
 
+it('our bank reads on after a page of unreadable rows, and refunds nothing', async ({
+  deps,
+  credited,
+}) => {
+  const asked: unknown[] = []
+  deps.provider.script('listTransactions', async ({ afterId }) => {
+    const place = { hasMore: asked.push(afterId) === 1, afterId: 'txn_1' }
+    return { kind: 'found', value: { transactions: [], unreadableIds: ['txn_1'], ...place } }
+  })
+
+  await expect(refundByBank(deps, credited)).rejects.toMatchObject({ code: 'server_error' })
+  expect(asked).toStrictEqual([undefined, 'txn_1'])
+})
+
 it.for(['second_capture', 'unknown_reference'] as const)(
   'our bank refunds no held money (%s) whose refund names it by its reference alone',
   async (cause, { deps, hold, syncAfter, rows }) => {
