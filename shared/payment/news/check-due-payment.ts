@@ -210,8 +210,9 @@ export async function skipUsualCheck(deps: StoreDeps, read: Item): Promise<Check
 }
 
 /**
- * Each remembered capture costs one more call. `most`: the calls of one window. A check with
- * more captures takes them all and then exceeds the quota; else it would wait for ever. The check of an unreadable row fails, and must not stop other checks.
+ * Each remembered capture costs one more call. `most`: the calls of one window. A check with more
+ * captures takes them all and then exceeds the quota; else it would wait for ever. The check of an
+ * unreadable row fails, and must not stop other checks.
  */
 export function callsOfCheck(
   read: Item,

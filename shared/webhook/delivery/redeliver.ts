@@ -37,8 +37,8 @@ const EVENT_HINT = 'GET /v1/events has its event for its merchant.'
 
 /**
  * An operator starts a new round of one finished delivery: the same row, event id and bytes. Throws
- * 404 for another client's delivery, and 409 for an unreadable one. Throws 422 during a round, for a
- * disabled or deleted endpoint, and after ten rounds on one UTC day.
+ * 404 for another client's delivery, and 409 for an unreadable one. Throws 422 during a round, for
+ * a disabled or deleted endpoint, and after ten rounds on one UTC day.
  */
 export async function redeliver(
   deps: RedeliverDeps,
