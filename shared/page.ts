@@ -24,7 +24,7 @@ export const pageParams = {
   per_page: limitParamOf(DEFAULT_PER_PAGE, MAX_PER_PAGE, 'per_page'),
 }
 
-/** `limit` of a list with cursors: `fallback` if absent, at most `most`. */
+/** How many rows a list answers, by the parameter's name: `fallback` if absent, at most `most`. */
 export function limitParamOf(fallback: number, most: number, name = 'limit') {
   return v.pipe(integerParam(name, fallback), v.toMinValue(1), v.toMaxValue(most))
 }

@@ -180,7 +180,7 @@ export async function revokeApiKey(
   const key = update(apiKeyKey(keyId), { set: { revokedAt: after.revokedAt } }, isValid)
   const outcome = await recordChange(deps, record, { key })
   if (outcome.applied) return after
-  // A key is never deleted and never changes its client, so another operator revoked it.
+  // Another operator revoked the key, or the row's own revocation cannot be read (409).
   return { ...shown, ...requireRow(RevocationSchema, outcome.item, 'api key', keyId, clientId) }
 }
 

@@ -128,13 +128,17 @@ async function postOverduePayment(
  * that row, if it says nothing about the fee.
  */
 export async function askForOwnRow(deps: Pick<Deps, 'provider' | 'stage'>, payment: Payment) {
-  const answer = await askForRows(deps, payment.capture?.providerPaymentId ?? '', payment.paymentId)
+  const providerPaymentId = payment.capture?.providerPaymentId
+  // Without an id the provider lists every payment.
+  const answer = providerPaymentId
+    ? await askForRows(deps, providerPaymentId, payment.paymentId)
+    : { kind: 'answered' as const, rows: [], isVoid: false, isWhole: true }
   if (answer.kind === 'unanswered') return answer
   const { rows: ownRows, isVoid } = answer
   const settled = ownRows.flatMap((ownRow) => settledRowOf(deps, payment, ownRow) ?? [])
   const row = settled.find(({ contradicts }) => contradicts !== true)
   const contradicting = settled.find(({ contradicts }) => contradicts === true)
-  // An unreadable row of the capture is probably the payment's own row.
+  // An unreadable row of the capture may be the payment's own row.
   const isKnown = ownRows.length > 0 || !answer.isWhole
   const found = { row, ...(contradicting && { contradicting }), isKnown, isVoid }
   return { kind: 'answered' as const, ...found }
@@ -255,9 +259,12 @@ export async function listRows({ provider }: Pick<Deps, 'provider'>, filter: Row
     if (answer.kind === 'not_found') break
     const { transactions, unreadableIds } = answer.value
     rows.push(...transactions)
-    afterId = positionAfter(answer.value)
+    const position = positionAfter(answer.value)
     isWhole &&= unreadableIds === undefined
     hasMore = answer.value.hasMore
+    // The provider gives no new position to continue from.
+    if (position === undefined || position === afterId) break
+    afterId = position
   }
   return { kind: 'answered' as const, rows, isWhole: isWhole && !hasMore }
 }

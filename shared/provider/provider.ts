@@ -174,6 +174,7 @@ export type TransactionPage = {
   readonly afterId?: string
 }
 
+/** From where the next page continues: also after rows that cannot be read. */
 export function positionAfter({ afterId, transactions }: TransactionPage): string | undefined {
   return afterId ?? transactions.at(-1)?.transactionId
 }

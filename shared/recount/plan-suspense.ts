@@ -135,7 +135,9 @@ function resolutionOf(
   records: readonly AuditRecord[],
 ) {
   const { status, resolution, notes } = item
-  const recorded = resolvedIn(records)
+  // The provider may ask again after an operator's record. One alert too many loses no dispute.
+  const isAsked = item.kind === 'case' && status === 'open' && item.state === 'action_required'
+  const recorded = isAsked ? undefined : resolvedIn(records)
   if (recorded) return recorded
   const own = entries.find(({ type }) => type === 'suspense_resolved')
   const byEntry = own?.bankMinor === 0 ? 'written_off' : 'refunded_by_bank'

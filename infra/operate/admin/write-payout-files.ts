@@ -103,7 +103,10 @@ function writeApprovals(path: string, stage: string, leftOut: readonly LeftOut[]
     writeFileSync(path, csv(['action', 'payload'], rows))
   } catch (cause) {
     io.err(
-      printableLine(`${path} cannot be written (${String(cause)}). Then run payout-file again`),
+      printableLine(
+        `${rows.length} settlements need an approval, but ${path} cannot be written ` +
+          `(${String(cause)}). Make it writable, then run payout-file again.`,
+      ),
     )
     return false
   }

@@ -61,10 +61,11 @@ function lastOf(
 export function keysIn(records: readonly AuditRecord[]) {
   const said = (action: string) => lastOf(records, [action], ({ key_id: id }) => id)
   const [issued, revoked] = [said('issue-api-key'), said('revoke-api-key')]
-  // The record that revokes an unreadable key has its ids and its time alone.
-  return [...new Map([...revoked, ...issued])].flatMap(([id, after]) => {
-    const revokedAt = revoked.get(id)?.['revoked_at']
-    return saidAs(ApiKeySchema, { ...after, revoked_at: revokedAt }) ?? []
+  return [...new Set([...issued.keys(), ...revoked.keys()])].flatMap((id) => {
+    const revocation = revoked.get(id)
+    // The record that revokes an unreadable key has its ids and its time alone.
+    const after = { ...revocation, ...issued.get(id), revoked_at: revocation?.['revoked_at'] }
+    return saidAs(ApiKeySchema, after) ?? []
   })
 }
 

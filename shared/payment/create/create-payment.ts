@@ -76,7 +76,7 @@ export async function createPayment(
   const creating = newCreatingPayment(deps, client.clientId, keyDigest, parsed.request)
   const stored = await readBeforeLimits(deps, creating, pauseMs !== undefined)
   if (stored) return resumeCreate(deps, stored, call)
-  if (pauseMs !== undefined) throw limitError(PAUSED, pauseMs)
+  if (pauseMs !== undefined) throw pausedError(pauseMs)
   // The call comes first, because a create without a call sends no push.
   const giveBackCall = await takeShare(deps, 'createRequest', client.clientId)
   if (isPushChannel(parsed.request)) await takePush(deps, creating, giveBackCall)
@@ -105,7 +105,6 @@ async function readBeforeLimits(
 
 /** A shorter pause is waited for. */
 const LONGEST_WAIT_MS = 2 * SECOND_MS
-const PAUSED = 'the provider accepts no payments for now'
 
 /**
  * Waits for the end of the provider's pause of creates, or answers the milliseconds until then. An
@@ -120,6 +119,11 @@ async function waitOutPause(deps: CreateDeps) {
   if (waitMs > LONGEST_WAIT_MS) return waitMs
   if (waitMs > 0) await sleep(waitMs)
   return undefined
+}
+
+function pausedError(pauseMs: number) {
+  const seconds = Math.ceil(pauseMs / SECOND_MS)
+  return limitError(`the provider accepts no payments for ${seconds} s`, pauseMs)
 }
 
 type Call = { readonly client: Caller; readonly parsed: ParsedRequest; readonly deadline: Deadline }
@@ -193,7 +197,7 @@ async function takeOverPayment(
   const isRefused = !mayExist && lastAttempt?.outcome === 'refused'
   if (isRefused && !parsed.ok) throw parsed.error
   const pauseMs = await waitOutPause(deps)
-  if (pauseMs !== undefined) throw limitError(PAUSED, pauseMs)
+  if (pauseMs !== undefined) throw pausedError(pauseMs)
   // The lease starts before the provider is asked, because an older answer may be outdated.
   const now = deps.now()
   const { push, needs } = channelOf(creating.request)

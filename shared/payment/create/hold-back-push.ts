@@ -90,7 +90,10 @@ async function verdictOn(deps: NewsDeps, creating: CreatingPayment, row: Provide
   return isOfRow ? 'no_money' : verdictWithoutMoney(row, answer.news)
 }
 
-/** A paid row's capture, or a missing payment, may still appear; else the request decides. */
+/**
+ * A paid row's capture, or a missing payment, may still appear; else the request decides. A missing
+ * payment has no time limit here, because a second push could take the money twice.
+ */
 function verdictWithoutMoney(
   { status }: ProviderTransaction,
   { requestStatus, isMissing }: ProviderNews,

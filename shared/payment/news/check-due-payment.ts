@@ -211,7 +211,7 @@ export async function skipUsualCheck(deps: StoreDeps, read: Item): Promise<Check
 
 /**
  * Each remembered capture costs one more call. `most`: the calls of one window. A check with more
- * captures takes them all and then exceeds the quota; else it would wait for ever. The check of an
+ * captures takes a whole window and exceeds the quota; else it would wait for ever. The check of an
  * unreadable row fails, and must not stop other checks.
  */
 export function callsOfCheck(

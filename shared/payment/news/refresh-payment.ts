@@ -40,6 +40,19 @@ export async function refreshPayment(
       { actionHint: 'No action is needed: the gateway checks the payment again within a minute.' },
     )
   }
+  const isMissing = outcomes.some((outcome) => outcome.kind === 'not_found' && outcome.isEnded)
+  if (paymentNow.status === 'pending' && isMissing) {
+    await markDueNow(deps, paymentNow.paymentId, deps.now())
+    throw new GatewayError(
+      'server_error',
+      'the request has ended, but the provider does not find the payment that it names',
+      {
+        actionHint:
+          'No action is needed now: the gateway closes the payment an hour after its expiry. If ' +
+          'many payments are missing, check the provider key.',
+      },
+    )
+  }
   if (paymentNow.status !== payment.status) {
     // The provider made the transition, and the operator's request applied it.
     const { paymentId: subject, clientId } = paymentNow

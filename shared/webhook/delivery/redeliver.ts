@@ -33,7 +33,7 @@ import { endpointDisabledError } from './send-test-event.ts'
 type RedeliverDeps = RoundDeps & Pick<Deps, 'newId' | 'invocation'>
 
 const UNREADABLE = 'the delivery cannot be read'
-const EVENT_HINT = 'GET /v1/events has its event for its merchant.'
+const HINT = 'No action repairs its row. GET /v1/events has its event for its merchant.'
 
 /**
  * An operator starts a new round of one finished delivery: the same row, event id and bytes. Throws
@@ -46,7 +46,7 @@ export async function redeliver(
 ): Promise<void> {
   const item = await requireItem(deps, clientId, deliveryId)
   const delivery = ifValid(DeliverySchema, item)
-  if (!delivery) throw conflict(UNREADABLE, `No action repairs its row. ${EVENT_HINT}`)
+  if (!delivery) throw conflict(UNREADABLE, HINT)
   const endpoint = await requireEnabledEndpoint(deps, delivery)
   await requireRound(deps, delivery, endpoint, withAuditRecord(deps, operator))
 }
@@ -113,7 +113,8 @@ export async function findOwnDelivery(
   id: string,
 ): Promise<ShownDelivery> {
   const delivery = ifValid(DeliverySchema, await requireItem(deps, clientId, id))
-  if (!delivery) throw new GatewayError('internal_error', UNREADABLE, { actionHint: EVENT_HINT })
+  const actionHint = 'GET /v1/events has the event of this delivery, unless it is a test.'
+  if (!delivery) throw new GatewayError('internal_error', UNREADABLE, { actionHint })
   return { delivery, attempts: await attemptsOf(deps, delivery) }
 }
 

@@ -149,20 +149,23 @@ describe('the provider’s quota', () => {
     ).toHaveLength(countExpired())
   })
 
-  it.each([4, 20])('counts each of the %i remembered captures of a check', async (count) => {
-    const { deps, payments, runWorker } = await aFlood(30, 60)
-    const ids = Array.from({ length: count }, (_, at) => `py-${at}`)
-    for (const { paymentId } of payments) {
-      const add = { rememberedProviderPaymentIds: new Set(ids) }
-      await deps.table.write(update(paymentKey(paymentId), { add }))
-    }
+  it.each([4, 20])(
+    'takes a call for each of %i remembered captures, at most a whole window',
+    async (count) => {
+      const { deps, payments, runWorker } = await aFlood(30, 60)
+      const ids = Array.from({ length: count }, (_, at) => `py-${at}`)
+      for (const { paymentId } of payments) {
+        const add = { rememberedProviderPaymentIds: new Set(ids) }
+        await deps.table.write(update(paymentKey(paymentId), { add }))
+      }
 
-    await runWorker()
+      await runWorker()
 
-    // A window of this quota has 10 calls. A check with more captures takes a whole window.
-    const checks = 6 * Math.max(1, Math.floor(10 / count))
-    expect(deps.provider.countOf('getPayment')).toBe(checks * count)
-  })
+      // A window of this quota has 10 calls. A check with more captures takes a whole window.
+      const checks = 6 * Math.max(1, Math.floor(10 / count))
+      expect(deps.provider.countOf('getPayment')).toBe(checks * count)
+    },
+  )
 
   it.each([
     ['cancelRequest', 0],

@@ -3,7 +3,7 @@
  * it may be a capture. Method: the fake provider hides the request or the payment that it names.
  */
 import { expect, it } from 'vitest'
-import { markDueNow } from '../../../shared/payment/payment-store.ts'
+import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { aScene } from './payment-test.ts'
 
@@ -44,7 +44,8 @@ it('a payment whose failed request names an unseen capture is credited two minut
   const capture = payments.get(id)
   payments.delete(id)
   request({ status: 'failed' })
-  await markDueNow(deps, payment.paymentId, deps.now())
+  const refreshed = refreshPayment(deps, payment.paymentId, 'ana')
+  await expect(refreshed).rejects.toMatchObject({ code: 'server_error' })
 
   await check()
 

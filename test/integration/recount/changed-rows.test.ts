@@ -4,6 +4,7 @@ import { minor } from '../../../shared/money.ts'
 import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { refundPayment } from '../../../shared/posting/refund-payment.ts'
+import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { entryKey, paymentKey, suspenseKey } from '../../../shared/table/keys.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
@@ -11,6 +12,7 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { creditedPayment, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
+import { dueAtOf } from '../../support/webhook-builders.ts'
 import { send } from '../payment/dispute-news.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { syncRows } from './torn-flows.ts'
@@ -86,6 +88,32 @@ it('a recount heals a refund of a row that an operator took over', async ({ deps
 
   expect((await recount(deps, client)).left).toStrictEqual([])
 })
+
+it.for(['lost', 'unreadable', 'changed'])(
+  'a recount leaves a dispute open that the provider asks about again: its case is %s',
+  async (how, { deps, client }) => {
+    const paid = await creditedPayment(deps, client)
+    const about = { id: `mi-${deps.newId()}`, reference_id: paid.reference }
+    const key = suspenseKey(about.id)
+    const ask = (state?: string) => {
+      deps.clock.advance(60)
+      return send(deps, { ...about, updated_at: deps.now() }, state)
+    }
+    await ask()
+    const input = { suspenseId: about.id, operator: 'ana', notes: 'sent' } as const
+    await resolveSuspense(deps, { ...input, resolution: 'answered' })
+    await ask('dispute.under_review')
+    await ask()
+    if (how === 'lost') await erase(deps, key)
+    else await alter(deps, key, how === 'changed' ? { amount_minor: 1 } : { cause: 1 })
+    deps.clock.advance(120)
+
+    await recount(deps, client)
+
+    expect(await rawItem(deps, key)).toMatchObject({ status: 'open', state: 'action_required' })
+    expect(await dueAtOf(deps, 'alert', about.id)).toBeDefined()
+  },
+)
 
 it.for([
   ['an open', 'unreadable'],

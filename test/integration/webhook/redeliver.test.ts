@@ -72,7 +72,7 @@ const DIFFERENCES = {
     records: 0,
     answer: { status: 'scheduled' },
     deleted: 'the endpoint is disabled',
-    unreadable: /^500 GET .v1.events has its event for its merchant/,
+    unreadable: /^500 GET .v1.events has the event of this delivery/,
   },
 }
 
