@@ -60,13 +60,14 @@ async function accepted(apiUrl: string, ...tokens: readonly string[]) {
     .map(({ state }) => state === 'ok')
 }
 
-/** The deployment before this step has started processes that do not know the old key and token. */
+/** A process that the deployment did not replace reads again when the old key or token fails. */
 export function endRotation(rehearsal: Rehearsal, merchant: Merchant, apiUrl: string) {
   const { step, world } = rehearsal
   const deleteKey = async () => {
     world.dashboard.keys = [NEW.key]
   }
   const end = async () => {
+    await sleep(ACTS_AFTER_MS)
     await inTraffic(rehearsal, merchant, 'after-rotation', deleteKey)
     expect(world.dashboard.lastKey === NEW.key, 'the provider was not asked with the new key')
     const [isOld, isNew] = await accepted(apiUrl, CALLBACK_TOKEN, NEW.token)
