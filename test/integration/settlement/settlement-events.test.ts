@@ -15,6 +15,8 @@ import { announcementOfSettlement } from '../../../shared/settlement/announce-se
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { toSettlementDto } from '../../../shared/settlement/settlement-dto.ts'
 import { auditHeadKey, eventKey, settlementKey, windowKey } from '../../../shared/table/keys.ts'
+import { toOwnDeliveryDto } from '../../../shared/webhook/delivery/delivery-dto.ts'
+import { findOwnDelivery } from '../../../shared/webhook/delivery/redeliver.ts'
 import {
   aSettledClient,
   auditedNow,
@@ -70,6 +72,9 @@ describe('a settlement is announced', () => {
     ])
     const [sent] = deps.sent.filter(({ queue }) => queue === 'webhooks').slice(-1)
     expect(sent?.message.body).toMatchObject({ endpoint_id: endpoint.endpointId })
+    const { delivery_id: id } = Object(sent?.message.body)
+    const delivery = toOwnDeliveryDto(await findOwnDelivery(deps, settlement.clientId, id))
+    expect(delivery).toMatchObject({ settlement_id: settlement.settlementId })
   })
 
   it('when it is paid, with the reference of the transfer', async ({ deps, settlement }) => {

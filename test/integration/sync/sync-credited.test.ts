@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
+import { toPaymentDto } from '../../../shared/payment/payment-dto.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import type { StageSettings } from '../../../shared/stage-settings.ts'
 import { recordRowFinding } from '../../../shared/sync/provider-row.ts'
@@ -116,9 +117,9 @@ describe('sync: a dispute that is won', () => {
       await syncAfter(10 * MINUTES)
 
       expect(await pendingOf(deps, client)).toBe(pending)
-      const { reversal } = await paymentOf(deps, credited)
+      const { reversal } = toPaymentDto(await paymentOf(deps, credited))
       const remaining = 100_000 - amount
-      expect([reversal?.amountMinor, reversal?.undoneAt === undefined]).toStrictEqual([
+      expect([reversal?.amount_minor, reversal?.undone_at === undefined]).toStrictEqual([
         remaining,
         remaining > 0,
       ])
