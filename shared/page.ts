@@ -103,6 +103,7 @@ export function listDto<Row>(data: readonly Row[], unreadableIds: readonly strin
   return { data, ...unreadableDto(unreadableIds), pagination: pagination(page) }
 }
 
+/** Part of an operator's list. */
 export function unreadableDto(ids: readonly string[]) {
   return ids.length > 0 ? { unreadable_ids: ids } : {}
 }

@@ -60,6 +60,7 @@ async function tellUseAfterAll(
   )
 }
 
+/** Tells that the bank has used a file in spite of what the gateway knows by now. */
 export function tellAfterDifference(
   deps: Pick<Deps, 'alerts' | 'log'>,
   subject: string,

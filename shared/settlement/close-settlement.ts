@@ -144,7 +144,7 @@ export async function recreditSettlement(
   input: CloseInput & { readonly notes: string },
 ) {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const { settlement, postedAt } = await openAgain(
+    const { settlement, postedAt } = await settlementToGiveBack(
       deps,
       input,
       'recredit-settlement',
@@ -184,7 +184,7 @@ function assertRecreditable(settlement: Settlement) {
  * change whose row it has lost. The records must be read before the row, because a change that runs
  * at the same time writes both.
  */
-export async function openAgain(
+export async function settlementToGiveBack(
   deps: CloseDeps,
   { settlementId }: CloseInput,
   action: string,

@@ -11,8 +11,8 @@ import type { Timestamp } from '../time.ts'
 import { tryToMake } from '../verdict/difference.ts'
 import {
   type CloseDeps,
-  openAgain,
   recreditEntry,
+  settlementToGiveBack,
   statusRecord,
   type TransferInput,
 } from './close-settlement.ts'
@@ -32,7 +32,7 @@ const MAX_TRIES = 5
  */
 export async function returnPayout(deps: CloseDeps, input: TransferInput) {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const opened = await openAgain(deps, input, 'return-payout', assertReturnable)
+    const opened = await settlementToGiveBack(deps, input, 'return-payout', assertReturnable)
     const { settlement, postedAt: returnedAt } = opened
     const { settlementId, clientId, netMinor } = settlement
     const details = { bank_reference: input.bankReference, value_date: input.valueDate ?? null }

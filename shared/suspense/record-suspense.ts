@@ -101,6 +101,7 @@ function openItem({ cause, payment, now: createdAt }: Origin<string>) {
 
 type Finding = Origin<FindingCause> & { readonly subject: string }
 
+/** Records a finding of now, and tells the operators. Safe to repeat. */
 export function recordFinding(deps: SuspenseDeps, about: Omit<Finding, 'now'>): Promise<void> {
   return recordSuspense(deps, finding({ ...about, now: deps.now() }))
 }

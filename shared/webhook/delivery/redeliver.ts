@@ -33,7 +33,7 @@ import { endpointDisabledError } from './send-test-event.ts'
 type RedeliverDeps = RoundDeps & Pick<Deps, 'newId' | 'invocation'>
 
 const UNREADABLE = 'the delivery cannot be read'
-const HINT = 'No action repairs its row. GET /v1/events has its event for its merchant.'
+const UNREPAIRABLE = 'No action repairs its row. GET /v1/events has its event for its merchant.'
 
 /**
  * An operator starts a new round of one finished delivery: the same row, event id and bytes. Throws
@@ -46,7 +46,7 @@ export async function redeliver(
 ): Promise<void> {
   const item = await requireItem(deps, clientId, deliveryId)
   const delivery = ifValid(DeliverySchema, item)
-  if (!delivery) throw conflict(UNREADABLE, HINT)
+  if (!delivery) throw conflict(UNREADABLE, UNREPAIRABLE)
   const endpoint = await requireEnabledEndpoint(deps, delivery)
   await requireRound(deps, delivery, endpoint, withAuditRecord(deps, operator))
 }

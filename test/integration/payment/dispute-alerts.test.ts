@@ -171,7 +171,7 @@ describe('the alerts of a dispute', () => {
   )
 })
 
-it('one that is heard of while it is under review asks nobody to answer it', async ({
+it('a dispute that is first heard of under review asks for no answer', async ({
   deps,
   credited,
 }) => {

@@ -127,7 +127,7 @@ describe('after a restore', () => {
     expect(again).toMatchObject({ owner: endpoint.endpointId, state: 'scheduled' })
   })
 
-  it('the event of a lost payout brings it back: no file has it again, and nobody closes it', async ({
+  it('a payout whose row is lost comes back by its event: no file pays it again, nobody closes it', async ({
     deps,
     settlement,
   }) => {
