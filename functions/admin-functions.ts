@@ -98,7 +98,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     },
     { secrets: ['read-provider'] },
   ),
-  support('refresh-payment', allAccess(NEWS, TIMELINE, RECORDING), {
+  support('refresh-payment', allAccess(NEWS, TIMELINE, RECORDING, { UpdateItem: ['SYNC'] }), {
     ...ASKS_PROVIDER,
     sends: BOTH_LANES,
   }),

@@ -220,6 +220,11 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
       `after_id category due_at from id kind open_until position provider reads reversals_at
         round rows settles_by slot to transaction tries ttl voids work`,
     ],
+    [
+      'refresh-payment',
+      `after_id category due_at from id kind open_until provider reads settles_by slot to
+        tries ttl work`,
+    ],
   ],
   TEST: [
     [

@@ -56,13 +56,17 @@ export function addOpenTransaction(
   now: Timestamp,
   channel: ChannelChoice = USUAL_CHANNEL,
 ) {
-  const { keptMinor, settledAt, category, createdAt } = transaction
+  const { keptMinor, settledAt } = transaction
   if (keptMinor !== undefined && settledAt !== undefined) return
-  const from = hourOf(createdAt)
-  const id = `tail#${from}#${category ?? ''}`
+  const hour = sliceOf(transaction)
   const settlesAt = settlementHourOf(transaction, channel, now)
-  const settlesBy = later(hours.get(id)?.settlesBy ?? settlesAt, settlesAt)
-  hours.set(id, { id, from, to: addMs(from, HOUR_MS - 1), category, settlesBy })
+  const settlesBy = later(hours.get(hour.id)?.settlesBy ?? settlesAt, settlesAt)
+  hours.set(hour.id, { ...hour, settlesBy })
+}
+
+function sliceOf({ createdAt, category }: ProviderTransaction) {
+  const from = hourOf(createdAt)
+  return { id: `tail#${from}#${category ?? ''}`, from, to: addMs(from, HOUR_MS - 1), category }
 }
 
 function hourOf(at: Timestamp) {
@@ -95,6 +99,16 @@ export async function registerOpenHours(
     })
     scheduled.set(hour.id, hour.settlesBy)
   }
+}
+
+/** Has the hour of a row read once more, at once or when its last transaction has settled. */
+export async function readHourAgain(
+  deps: StoreDeps,
+  transaction: ProviderTransaction,
+): Promise<void> {
+  const now = deps.now()
+  const hour = { ...sliceOf(transaction), settlesBy: now }
+  await registerReading(deps, hour, { dueAt: now, maxReads: Number.MAX_SAFE_INTEGER })
 }
 
 function readingTimeOf(settlesBy: Timestamp, now: Timestamp) {

@@ -8,6 +8,7 @@ import { minor } from '../../../shared/money.ts'
 import { postOverduePayments } from '../../../shared/posting/assume-fee.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { handOverOwnRow } from '../../../shared/sync/hand-over-own-row.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, DAY_MS, HOUR_MS, type Timestamp } from '../../../shared/time.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
@@ -61,6 +62,28 @@ describe('sync: a row that settles late and is not marked as updated', () => {
 
       settle()
       await syncForDays(deps, 23)
+
+      expect(await paymentOf(deps, credited)).toHaveProperty('lateRowAt')
+    },
+  )
+
+  heldTest(
+    'of a payment whose fee is assumed is its late row months later, when an operator refreshes it',
+    async ({ deps, client, rows, credited }) => {
+      const row = rowNow(deps, credited, lateRow(deps.now()))
+      await syncForDays(deps, 40)
+      await postOverduePayments(deps, client.clientId)
+      rows.push(row)
+      await syncForDays(deps, 40)
+      expect(await paymentOf(deps, credited)).not.toHaveProperty('lateRowAt')
+      const handOver = async () => handOverOwnRow(deps, await paymentOf(deps, credited))
+      deps.provider.silence('listTransactions')
+      await expect(handOver()).rejects.toMatchObject({ code: 'network' })
+      deps.provider.heal('listTransactions')
+
+      await handOver()
+      await handOver()
+      await syncProviderTransactions(deps)
 
       expect(await paymentOf(deps, credited)).toHaveProperty('lateRowAt')
     },
