@@ -13,15 +13,14 @@ import { answerConsole, type ConsoleParts } from './console/answer-console.ts'
 import { answerStartPage } from './console/answer-start-page.ts'
 import { type AlertInbox, startAlertInbox } from './emulators/alert-inbox.ts'
 import { localSealer, localSealKey } from './emulators/local-sealer.ts'
-import type { LocalTable } from './emulators/local-table.ts'
+import type { LocalTable, TableKind } from './emulators/local-table.ts'
 import { startQueueEmulator } from './emulators/queue-emulator.ts'
 import { startLambdaServer } from './emulators/start-lambda-server.ts'
 import { type InboxSecrets, startWebhookInbox } from './emulators/start-webhook-inbox.ts'
 import { type FunctionHost, hostFunctions } from './functions/function-host.ts'
 import { handlersOnDemand } from './functions/load-handlers.ts'
-import { LOCAL_STAGE, localDeps } from './functions/local-deps.ts'
+import { type ClientLimits, LOCAL_STAGE, localDeps } from './functions/local-deps.ts'
 import { type LocalLog, localLog } from './functions/local-log.ts'
-import type { LocalCloudOptions } from './local-cloud.ts'
 import { answerDocumentation } from './openapi/answer-documentation.ts'
 import { claimForProvider, type DataDirectory } from './process/data-directory.ts'
 import { readJsonFile, writeJsonFile } from './process/json-file.ts'
@@ -40,6 +39,26 @@ import { CALLBACK_PATH, startHttpGateway } from './triggers/start-http-gateway.t
 
 /** How long `close` waits for requests and deliveries in progress. */
 const DRAIN_MS = 3_000
+
+export type LocalCloudOptions = {
+  /** Lambda, provider and inbox take the next three ports. 0 takes free ports. */
+  readonly port: number
+  /** Without a directory all state is in memory. */
+  readonly dataDirectory?: string
+  /** Default: DynamoDB Local if this machine can start it, else memory. */
+  readonly table?: TableKind
+  readonly limits?: ClientLimits | undefined
+  /** By default the machine's time. A data directory keeps its clock. */
+  readonly startsAtMs?: number
+  /** The provider's test mode instead of its simulator. The clock then cannot jump. */
+  readonly testEnvironment?: TestEnvironment | undefined
+  readonly writeLog?: (line: string) => void
+  readonly onProgress?: (step: string) => void
+  /** Called when a part has ended for good: close the cloud then. */
+  readonly onFailure?: (error: Error) => void
+  /** Aborting ends a start in progress, with all started parts. */
+  readonly signal?: AbortSignal
+}
 
 type Assembly = LocalCloudOptions & {
   readonly data: DataDirectory | undefined
