@@ -106,11 +106,7 @@ export const SAMPLES: Readonly<
     ['infra/local/seed-demo-client.ts', `const sk = 'EVENT#'`, '// EVENT#'],
   ],
   'the domain contains no terms of one provider': [
-    [
-      'shared/payment/channel/channels.ts',
-      'const code = `${bank}_VIRTUAL_ACCOUNT`',
-      `const code = 'BCA'`,
-    ],
+    ['shared/channel/channels.ts', 'const code = `${bank}_VIRTUAL_ACCOUNT`', `const code = 'BCA'`],
     ['shared/sync/provider-row.ts', 'const own = /^py-/', `const fee = 'xendit_fee_minor'`],
     ['shared/books/get-books.ts', `const account = 'CASH'`, `// CASH`],
     ['shared/sync/head-store.ts', `const provider = '${UPSTREAM}'`, 'const provider = UPSTREAM'],

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { isListedChannel } from '../channel/channels.ts'
 import type { Deps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import {
@@ -24,7 +25,6 @@ import {
   FRESH_MS,
   sendAnnouncement,
 } from '../webhook/delivery/announce.ts'
-import { isListedChannel } from './channel/channels.ts'
 import type { HeldMoney, Payment } from './payment.ts'
 import { toDisputedData, toHeldData, toReversedData, toWebhookData } from './payment-dto.ts'
 

@@ -1,6 +1,6 @@
+import { type ChannelChoice, channelOf, isPushChannel, MARKUPS } from '../channel/channels.ts'
 import { bpsFloor, type Minor, minor, netOf, plus, ZERO } from '../money.ts'
 import { entryInForce, type Timestamp } from '../time.ts'
-import { type ChannelChoice, channelOf, isPushChannel, MARKUPS } from './channel/channels.ts'
 import type { CreatingPayment, Payment } from './payment.ts'
 
 export function newPayment(

@@ -1,6 +1,6 @@
+import { expectedSettlement } from '../channel/channel-timing.ts'
+import type { ChannelChoice } from '../channel/channels.ts'
 import type { StoreDeps } from '../deps.ts'
-import { expectedSettlement } from '../payment/channel/channel-timing.ts'
-import type { ChannelChoice } from '../payment/channel/channels.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import {
   addMs,

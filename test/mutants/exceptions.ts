@@ -19,7 +19,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
   ],
   'Both sides are equal at the border.': [
     'shared/inquiry/read-event-feed.ts readEventFeed: comparison moved 401afd42',
-    'shared/payment/channel/channel-timing.ts usualCheckAt: comparison moved 7d5106d8',
+    'shared/channel/channel-timing.ts usualCheckAt: comparison moved 7d5106d8',
     'shared/audit/judged/audit-events.ts compareEvent: comparison moved 3186e1ba',
     'shared/time.ts earlier: comparison moved 44f07840',
     'shared/time.ts later: comparison moved 368e98dd',

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { CHANNELS, type Channel } from '../../../shared/payment/channel/channels.ts'
+import { CHANNELS, type Channel } from '../../../shared/channel/channels.ts'
 import type { PaymentMethod } from '../../../shared/payment-status.ts'
 import {
   entryInForce,

@@ -1,4 +1,4 @@
-import { CHANNELS } from '../../../shared/payment/channel/channels.ts'
+import { CHANNELS } from '../../../shared/channel/channels.ts'
 import {
   CHANNEL_CODE,
   MAX_AMOUNT,

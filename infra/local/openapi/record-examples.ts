@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import { CHANNELS } from '../../../shared/channel/channels.ts'
 import { DeliveryIdSchema, derivedUuid, EventIdSchema } from '../../../shared/ids.ts'
 import { encodeCursor } from '../../../shared/page.ts'
-import { CHANNELS } from '../../../shared/payment/channel/channels.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
 import { localCaller, type ReceivedWebhook } from '../local-caller.ts'

@@ -1,4 +1,4 @@
-import { CHANNELS as CHANNEL_TABLE } from '../../../shared/payment/channel/channels.ts'
+import { CHANNELS as CHANNEL_TABLE } from '../../../shared/channel/channels.ts'
 import { ProviderError } from './provider-error.ts'
 
 /** When a captured amount settles to the merchant's balance. Before that, its fee is not final. */

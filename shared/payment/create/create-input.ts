@@ -1,10 +1,10 @@
+import { channelOf } from '../../channel/channels.ts'
 import type { Caller } from '../../client/client.ts'
 import { assertInvariant } from '../../errors.ts'
 import { referenceOf } from '../../ids.ts'
 import type { CreateRequestInput } from '../../provider/provider.ts'
 import type { StageSettings } from '../../stage-settings.ts'
 import type { Timestamp } from '../../time.ts'
-import { channelOf } from '../channel/channels.ts'
 import type { CreatingPayment } from '../payment.ts'
 
 /** The create call gets only the fields that the channel requires. */

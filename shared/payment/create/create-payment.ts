@@ -1,3 +1,4 @@
+import { channelOf, isPushChannel } from '../../channel/channels.ts'
 import type { Caller } from '../../client/client.ts'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant, limitError } from '../../errors.ts'
@@ -13,7 +14,6 @@ import { paymentKey } from '../../table/keys.ts'
 import { UPSTREAM } from '../../table/upstream.ts'
 import { addMs, msBetween, SECOND_MS } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
-import { channelOf, isPushChannel } from '../channel/channels.ts'
 import {
   ATTEMPT_LEASE_MS,
   claimPayment,

@@ -1,3 +1,4 @@
+import { expiryOf, nextCheckAt } from '../../channel/channel-timing.ts'
 import type { Deps } from '../../deps.ts'
 import {
   PROVIDER_CREATE_TIMEOUT_MS,
@@ -5,7 +6,6 @@ import {
   type Provider,
 } from '../../provider/provider.ts'
 import type { Timestamp } from '../../time.ts'
-import { expiryOf, nextCheckAt } from '../channel/channel-timing.ts'
 import type { CreatingPayment, PaymentRequest } from '../payment.ts'
 
 /**

@@ -1,9 +1,9 @@
+import { PHONE_FORM } from '../../channel/channel-facts.ts'
+import { channelOf, isListedChannel } from '../../channel/channels.ts'
 import type { Deps } from '../../deps.ts'
 import type { CreateAnswer } from '../../provider/provider.ts'
 import { notePause } from '../../provider/quota-store.ts'
 import { recordFinding } from '../../suspense/record-suspense.ts'
-import { PHONE_FORM } from '../channel/channel-facts.ts'
-import { channelOf, isListedChannel } from '../channel/channels.ts'
 import type { CreatingPayment, PaymentRequest } from '../payment.ts'
 
 type Explanation = { readonly field: string; readonly message: string }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { channelOf, isSupportedBank } from '../../channel/channels.ts'
 import { assertInvariant, type GatewayError, invalid } from '../../errors.ts'
 import {
   errorOf,
@@ -21,7 +22,6 @@ import { minor } from '../../money.ts'
 import { isPaymentMethod, PAYMENT_METHODS } from '../../payment-status.ts'
 import type { Provider } from '../../provider/provider.ts'
 import type { Timestamp } from '../../time.ts'
-import { channelOf, isSupportedBank } from '../channel/channels.ts'
 import type { PaymentRequest } from '../payment.ts'
 
 export const MAX_KEY_LENGTH = 255

@@ -1,3 +1,4 @@
+import { isListedChannel, mayPush } from '../../channel/channels.ts'
 import type { Caller } from '../../client/client.ts'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant, GatewayError, invalid } from '../../errors.ts'
@@ -6,7 +7,6 @@ import { loggedPayment } from '../../log.ts'
 import { type CreateAnswer, DID_NOT_ANSWER, FAILED } from '../../provider/provider.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
-import { isListedChannel, mayPush } from '../channel/channels.ts'
 import {
   commitPending,
   isUnderLease,

@@ -1,10 +1,10 @@
+import { isPushChannel } from '../../channel/channels.ts'
 import type { Deps } from '../../deps.ts'
 import { limitError } from '../../errors.ts'
 import { referenceOf } from '../../ids.ts'
 import type { StageSettings } from '../../stage-settings.ts'
 import type { Item } from '../../table/attributes.ts'
 import { expiresAfter, MINUTE_MS, msBetween, SECOND_MS } from '../../time.ts'
-import { isPushChannel } from '../channel/channels.ts'
 import type { CreatingPayment } from '../payment.ts'
 import { pushesIn, putPushes } from './push-store.ts'
 

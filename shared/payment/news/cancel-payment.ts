@@ -1,9 +1,9 @@
+import { CANCEL_CHECK_MS, isLongPastItsTime, isPastItsTime } from '../../channel/channel-timing.ts'
 import { assertInvariant, assertNever, invalid } from '../../errors.ts'
 import type { ClientId } from '../../ids.ts'
 import { providerFailure } from '../../provider/provider.ts'
 import { recordFinding } from '../../suspense/record-suspense.ts'
 import { addMs } from '../../time.ts'
-import { CANCEL_CHECK_MS, isLongPastItsTime, isPastItsTime } from '../channel/channel-timing.ts'
 import type { NewsSource, Payment } from '../payment.ts'
 import {
   findPayment,

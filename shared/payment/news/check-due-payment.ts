@@ -1,14 +1,14 @@
-import type { StoreDeps } from '../../deps.ts'
-import type { ProviderOperation } from '../../provider/provider.ts'
-import type { Item } from '../../table/attributes.ts'
-import { addMs, HOUR_MS, MINUTE_MS, msBetween, type Timestamp } from '../../time.ts'
 import {
   closesUpstream,
   isPastItsTime,
   nextCheckAt,
   RETRY_CHECK_MS,
   usualCheckAt,
-} from '../channel/channel-timing.ts'
+} from '../../channel/channel-timing.ts'
+import type { StoreDeps } from '../../deps.ts'
+import type { ProviderOperation } from '../../provider/provider.ts'
+import type { Item } from '../../table/attributes.ts'
+import { addMs, HOUR_MS, MINUTE_MS, msBetween, type Timestamp } from '../../time.ts'
 import type { Payment, StoredPayment } from '../payment.ts'
 import { claimCheck, endCheck, ifStored, isForeign, parseStored } from '../payment-store.ts'
 import { type ApplyOutcome, applyProviderNews } from './apply-news.ts'

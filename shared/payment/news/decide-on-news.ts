@@ -1,7 +1,7 @@
+import { isLongPastItsTime, isPastItsTime } from '../../channel/channel-timing.ts'
 import type { ProviderPayment } from '../../provider/provider.ts'
 import type { MoneyCause } from '../../suspense/suspense.ts'
 import type { Timestamp } from '../../time.ts'
-import { isLongPastItsTime, isPastItsTime } from '../channel/channel-timing.ts'
 import { isUnderLease } from '../creating-store.ts'
 import type { CreatingPayment, Payment, StoredPayment } from '../payment.ts'
 import { isForeign } from '../payment-store.ts'

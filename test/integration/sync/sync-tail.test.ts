@@ -3,8 +3,8 @@
  * reversals for half a year.
  */
 import { describe, expect } from 'vitest'
+import { expectedSettlement } from '../../../shared/channel/channel-timing.ts'
 import { minor } from '../../../shared/money.ts'
-import { expectedSettlement } from '../../../shared/payment/channel/channel-timing.ts'
 import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import type { ProviderTransaction, TransactionFilter } from '../../../shared/provider/provider.ts'
 import {

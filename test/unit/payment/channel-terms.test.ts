@@ -1,19 +1,19 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { InvariantError } from '../../../shared/errors.ts'
-import { minor } from '../../../shared/money.ts'
 import {
   expectedSettlement,
   expiryOf,
   nextCheckAt,
-} from '../../../shared/payment/channel/channel-timing.ts'
+} from '../../../shared/channel/channel-timing.ts'
 import {
   CHANNELS,
   type ChannelChoice,
   channelOf,
   isSupportedBank,
   MARKUPS,
-} from '../../../shared/payment/channel/channels.ts'
+} from '../../../shared/channel/channels.ts'
+import { InvariantError } from '../../../shared/errors.ts'
+import { minor } from '../../../shared/money.ts'
 import { estimatePricing } from '../../../shared/payment/new-payment.ts'
 import {
   addMs,

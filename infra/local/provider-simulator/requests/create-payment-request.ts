@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { PHONE_FORM } from '../../../../shared/payment/channel/channel-facts.ts'
+import { PHONE_FORM } from '../../../../shared/channel/channel-facts.ts'
 import { amountsOf, type Channel, requireChannel } from '../channels.ts'
 import { takeFault } from '../faults.ts'
 import { ProviderError, parseInput } from '../provider-error.ts'

@@ -1,5 +1,5 @@
+import type { Channel } from '../../../../shared/channel/channels.ts'
 import { minor } from '../../../../shared/money.ts'
-import type { Channel } from '../../../../shared/payment/channel/channels.ts'
 import { chosenProvider } from '../../../../shared/runtime/chosen-provider.ts'
 import type { Json } from './interview.ts'
 

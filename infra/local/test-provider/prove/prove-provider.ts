@@ -1,4 +1,4 @@
-import { CHANNELS } from '../../../../shared/payment/channel/channels.ts'
+import { CHANNELS } from '../../../../shared/channel/channels.ts'
 import { InterviewEnded, interview } from './interview.ts'
 import type { OpenQuestion, ReceivedCallback, Study, Verdict } from './open-question.ts'
 import { QUESTIONS_OF_CALLBACKS } from './questions-of-callbacks.ts'

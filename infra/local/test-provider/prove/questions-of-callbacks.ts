@@ -1,4 +1,4 @@
-import { CHANNELS } from '../../../../shared/payment/channel/channels.ts'
+import { CHANNELS } from '../../../../shared/channel/channels.ts'
 import { createFor } from './create-for.ts'
 import { isSuccess, notAsked, type OpenQuestion, shown, verdict } from './open-question.ts'
 import { REQUESTS } from './walk-channel.ts'

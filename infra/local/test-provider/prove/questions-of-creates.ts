@@ -1,4 +1,4 @@
-import { CHANNELS, type Channel } from '../../../../shared/payment/channel/channels.ts'
+import { CHANNELS, type Channel } from '../../../../shared/channel/channels.ts'
 import { createFor } from './create-for.ts'
 import type { Answered, Interview, Json } from './interview.ts'
 import {

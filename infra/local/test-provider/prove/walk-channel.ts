@@ -1,4 +1,4 @@
-import type { Channel } from '../../../../shared/payment/channel/channels.ts'
+import type { Channel } from '../../../../shared/channel/channels.ts'
 import { AMOUNT, createFor } from './create-for.ts'
 import type { Answered, Interview, Json } from './interview.ts'
 

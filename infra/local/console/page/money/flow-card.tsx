@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { DAILY_TIMES } from '../../../../../functions/daily-times.ts'
-import { expectedSettlement } from '../../../../../shared/payment/channel/channel-timing.ts'
+import { expectedSettlement } from '../../../../../shared/channel/channel-timing.ts'
 import {
   addMs,
   DAY_MS,

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import * as v from 'valibot'
-import { CHANNELS, type Channel } from '../../../../../shared/payment/channel/channels.ts'
+import { CHANNELS, type Channel } from '../../../../../shared/channel/channels.ts'
 import { ActionForm } from '../action-button.tsx'
 import { api, apiPost, useRead } from '../gateway.ts'
 import { Card, Empty, Pager, ReadResult, SelectField, TextField } from '../parts.tsx'

@@ -1,12 +1,5 @@
-import type { PaymentMethod } from '../../payment-status.ts'
-import {
-  DAY_MS,
-  type Dated,
-  MINUTE_MS,
-  SECOND_MS,
-  type Timestamp,
-  timestampOf,
-} from '../../time.ts'
+import type { PaymentMethod } from '../payment-status.ts'
+import { DAY_MS, type Dated, MINUTE_MS, SECOND_MS, type Timestamp, timestampOf } from '../time.ts'
 import { bankFacts, type ChannelFacts, MILLION, walletFacts } from './channel-facts.ts'
 
 type Terms = {

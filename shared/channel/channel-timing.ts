@@ -9,7 +9,7 @@ import {
   MINUTE_MS,
   SECOND_MS,
   type Timestamp,
-} from '../../time.ts'
+} from '../time.ts'
 import { type ChannelChoice, channelOf } from './channels.ts'
 
 /**
