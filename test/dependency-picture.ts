@@ -32,39 +32,26 @@ function folderOf(path: string) {
   return path.split('/').slice(0, -1).slice(0, 2).join('/')
 }
 
+/** Leaves out arrows that longer paths replace. Throws if folders use each other in a circle. */
 function mermaidOf(graph: Graph) {
-  const { firsts, boxOf, arrows } = drawn(graph)
-  const boxes = [...new Set(firsts.map(topOf))].flatMap((top) => [
-    `  subgraph ${top}_[${top}]`,
-    ...firsts
-      .filter((folder) => topOf(folder) === top)
-      .map((folder) => `    ${idOf(folder)}["${boxOf(folder).map(nameOf).join(', ')}"]`),
-    '  end',
-  ])
-  const lines = arrows.map(([from = '', to = '']) => `  ${idOf(from)} --> ${idOf(to)}`)
-  return ['flowchart TD', ...boxes, ...lines].join('\n')
-}
-
-/**
- * Folders that reach each other share one box. An arrow is left out if a longer path replaces it.
- */
-function drawn(graph: Graph) {
   const folders = [...graph.keys()]
   const reach = new Map(folders.map((folder) => [folder, reachable(graph, folder)]))
   const reaches = (from: string, to: string) => reach.get(from)?.has(to) === true
-  const boxOf = (folder: string) =>
-    folders.filter(
-      (other) => other === folder || (reaches(folder, other) && reaches(other, folder)),
-    )
-  const firsts = folders.filter((folder) => boxOf(folder)[0] === folder)
-  const arrows = firsts.flatMap((from) => {
-    const below = firsts.filter((to) => to !== from && reaches(from, to))
-    const next = below.filter(
-      (to) => !below.some((between) => between !== to && reaches(between, to)),
-    )
-    return next.map((to) => [from, to])
+  const inCircle = folders.filter((folder) => reaches(folder, folder))
+  if (inCircle.length > 0) throw new Error(`use each other in a circle: ${inCircle.join(', ')}`)
+  const boxes = [...new Set(folders.map(topOf))].flatMap((top) => [
+    `  subgraph ${top}_[${top}]`,
+    ...folders
+      .filter((folder) => topOf(folder) === top)
+      .map((folder) => `    ${idOf(folder)}["${nameOf(folder)}"]`),
+    '  end',
+  ])
+  const lines = folders.flatMap((from) => {
+    const below = folders.filter((to) => reaches(from, to))
+    const next = below.filter((to) => !below.some((between) => reaches(between, to)))
+    return next.map((to) => `  ${idOf(from)} --> ${idOf(to)}`)
   })
-  return { firsts, boxOf, arrows }
+  return ['flowchart TD', ...boxes, ...lines].join('\n')
 }
 
 function reachable(graph: Graph, from: string) {
