@@ -1,9 +1,11 @@
 import * as v from 'valibot'
 import { MANIFEST } from '../../functions/manifest.ts'
 import type { LocalCloud } from './local-cloud.ts'
-import type { Json } from './openapi/json-schema-of.ts'
+
 import { eventually } from './process/eventually.ts'
 import { PROVIDER_HEADERS } from './provider-simulator/simulator-keys.ts'
+
+type Json = Readonly<Record<string, unknown>>
 
 export type Answer = {
   readonly operation: string

@@ -1,8 +1,8 @@
 import { enableCompileCache, flushCompileCache } from 'node:module'
 import { join } from 'node:path'
+import { banner } from './banner.ts'
 import { TABLE_OPTION, tableFrom } from './emulators/local-table.ts'
 import { watchProcess } from './process/watch-process.ts'
-import { banner } from './terminal/banner.ts'
 import {
   DEFAULT_PORT,
   portFrom,

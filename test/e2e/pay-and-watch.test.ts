@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, onTestFinished, it as plainIt } from 'vitest'
+import { banner } from '../../infra/local/banner.ts'
 import { startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
-import { banner } from '../../infra/local/terminal/banner.ts'
 import { eventually } from '../support/eventually.ts'
 import { outputOf, runTool } from '../support/run-tool.ts'
 import { worldIt as it, VA, type World } from './gateway-world.ts'
 import { runScripts } from './run-scripts.ts'
 
-const TERMINAL = join(import.meta.dirname, '../../infra/local/terminal')
+const COMMANDS = join(import.meta.dirname, '../../infra/local/commands')
 const UNKNOWN = '00000000-0000-4000-8000-000000000000'
 
 function portOf(url: string, offset = 0) {
@@ -18,13 +18,13 @@ function portOf(url: string, offset = 0) {
 }
 
 function runPay(providerUrl: string, ...argv: readonly string[]) {
-  return runTool(process.execPath, [join(TERMINAL, 'pay.ts'), ...argv], {
+  return runTool(process.execPath, [join(COMMANDS, 'pay.ts'), ...argv], {
     env: { PORT: portOf(providerUrl, 2) },
   })
 }
 
 function startWatch(apiUrl: string, env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [join(TERMINAL, 'watch.ts')], {
+  const child = spawn(process.execPath, [join(COMMANDS, 'watch.ts')], {
     env: { ...process.env, PORT: portOf(apiUrl), ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -97,7 +97,7 @@ describe('npm run pay and npm run watch', () => {
     ] as const
 
     const results = await runScripts(
-      cases.map(([, , ...argv]) => ['infra/local/terminal/pay.ts', ...argv] as const),
+      cases.map(([, , ...argv]) => ['infra/local/commands/pay.ts', ...argv] as const),
       { PORT: portOf(urls.provider, 2) },
     )
 
@@ -149,7 +149,7 @@ describe('npm run watch', () => {
     const server = await aFeed(() => () => undefined)
     await server.close()
 
-    const result = await runTool(process.execPath, [join(TERMINAL, 'watch.ts')], {
+    const result = await runTool(process.execPath, [join(COMMANDS, 'watch.ts')], {
       env: { PORT: portOf(server.url) },
     })
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { EventIdSchema } from '../../../shared/ids.ts'
 import { memberText, partTexts } from '../../../shared/json.ts'
-import { GatewayRefusal } from '../../local/terminal/call-gateway.ts'
+import { GatewayRefusal } from '../../local/commands/call-gateway.ts'
 import { connectionError } from '../check/finding.ts'
 
 /** The gateway answers within 30 seconds. */

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { deliveryIdFor, derivedUuid, EndpointIdSchema } from '../../../shared/ids.ts'
 import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
+import { exitCodeOf, GatewayRefusal } from '../../local/commands/call-gateway.ts'
 import { readJsonFile, writeJsonFile } from '../../local/process/json-file.ts'
-import { exitCodeOf, GatewayRefusal } from '../../local/terminal/call-gateway.ts'
 import {
   addressAt,
   readOptions,

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { DAILY_TIMES } from '../../../functions/daily-times.ts'
 import { type ScheduleSpec } from '../../../functions/function-spec.ts'
-import { answerControl } from '../../../infra/local/emulators/start-lambda-server.ts'
 import { localLog } from '../../../infra/local/functions/local-log.ts'
 import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 import { startScheduler } from '../../../infra/local/triggers/start-event-sources.ts'
+import { answerControl } from '../../../infra/local/triggers/start-lambda-server.ts'
 
 const START_MS = Date.UTC(2026, 10, 20, 1, 0, 0)
 const HOUR = 3_600

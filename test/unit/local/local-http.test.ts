@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { DEFAULTS, type FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { answerInvocation } from '../../../infra/local/emulators/start-lambda-server.ts'
 import { hostFunctions } from '../../../infra/local/functions/function-host.ts'
 import {
   type LocalRequest,
@@ -9,6 +8,7 @@ import {
 } from '../../../infra/local/process/local-http-server.ts'
 import { httpEvent } from '../../../infra/local/triggers/http-event.ts'
 import { functionRoutes } from '../../../infra/local/triggers/start-http-gateway.ts'
+import { answerInvocation } from '../../../infra/local/triggers/start-lambda-server.ts'
 import { eventually } from '../../support/eventually.ts'
 import { testDeps } from '../../support/test-deps.ts'
 

@@ -1,9 +1,9 @@
 import { styleText } from 'node:util'
 import * as v from 'valibot'
 import { ActivityLineSchema, type ShownLine } from '../console/activity/activity-line.ts'
+import { addressAt, readOptions, runProgram } from '../terminal/command-line.ts'
+import { printableLine, printableLines } from '../terminal/printable.ts'
 import { exitCodeOf, reachGateway } from './call-gateway.ts'
-import { addressAt, readOptions, runProgram } from './command-line.ts'
-import { printableLine, printableLines } from './printable.ts'
 
 const USAGE = `npm run watch
 

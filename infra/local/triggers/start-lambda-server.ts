@@ -1,6 +1,8 @@
 import * as v from 'valibot'
 import { mayInvoke, ROLES } from '../../../functions/function-spec.ts'
 import { DAY_MS, SECOND_MS, timestampOf } from '../../../shared/time.ts'
+import type { AlertInbox } from '../emulators/alert-inbox.ts'
+import { DUTY_HEADER } from '../emulators/local-aws.ts'
 import type { FunctionHost, LocalFunction } from '../functions/function-host.ts'
 import type { LocalLog } from '../functions/local-log.ts'
 import type { LocalClock } from '../process/local-clock.ts'
@@ -14,8 +16,6 @@ import {
 } from '../process/local-http-server.ts'
 import { routeTable } from '../process/route-table.ts'
 import { withTimeout } from '../process/with-timeout.ts'
-import type { AlertInbox } from './alert-inbox.ts'
-import { DUTY_HEADER } from './local-aws.ts'
 
 type Control = {
   readonly clock: LocalClock

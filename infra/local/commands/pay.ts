@@ -1,9 +1,15 @@
 import * as v from 'valibot'
 import { PaymentIdSchema } from '../../../shared/ids.ts'
 import { PROVIDER_HEADERS } from '../provider-simulator/simulator-keys.ts'
+import {
+  addressAt,
+  readOptionsOf,
+  runProgram,
+  UsageError,
+  wholeNumber,
+} from '../terminal/command-line.ts'
+import { printableLines } from '../terminal/printable.ts'
 import { callGateway, exitCodeOf, GatewayRefusal } from './call-gateway.ts'
-import { addressAt, readOptionsOf, runProgram, UsageError, wholeNumber } from './command-line.ts'
-import { printableLines } from './printable.ts'
 
 const WHOLE = ['voided', 'reversed']
 const KINDS = [...WHOLE, 'refund', 'chargeback', 'chargeback_reversal']

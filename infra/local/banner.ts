@@ -1,6 +1,6 @@
-import { DAYS_TO_PAYOUT } from '../demo-walk.ts'
-import type { LocalCloud } from '../local-cloud.ts'
-import { DEFAULT_PORT } from './command-line.ts'
+import { DAYS_TO_PAYOUT } from './demo-walk.ts'
+import type { LocalCloud } from './local-cloud.ts'
+import { DEFAULT_PORT } from './terminal/command-line.ts'
 
 const DAY_SECONDS = 86_400
 
