@@ -70,7 +70,7 @@ export const SAMPLES: Readonly<
     [
       'infra/local/main.ts',
       from('../operate/check/region.ts'),
-      from('../stack/triggers/queue-settings.ts'),
+      from('../stack/settings/queue-settings.ts'),
     ],
   ],
   'only stores build steps and conditions': [

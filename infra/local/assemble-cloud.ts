@@ -7,7 +7,7 @@ import { callbackSecretName, providerSecretName, type Secrets } from '../../shar
 import { deliveryKey, endpointKey, testDeliveryKey } from '../../shared/table/keys.ts'
 import { DeliverySchema } from '../../shared/webhook/delivery/delivery.ts'
 import { SealedEndpointSchema } from '../../shared/webhook/endpoint/endpoint.ts'
-import { QUEUE_SETTINGS } from '../stack/triggers/queue-settings.ts'
+import { QUEUE_SETTINGS } from '../stack/settings/queue-settings.ts'
 import { startActivityFeed } from './console/activity/activity-feed.ts'
 import { answerConsole, type ConsoleParts } from './console/answer-console.ts'
 import { answerDocumentation } from './console/answer-documentation.ts'

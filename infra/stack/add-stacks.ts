@@ -1,11 +1,11 @@
 import type { App } from 'aws-cdk-lib'
 import { DataStack } from './data-stack.ts'
-import { FrontStack } from './edge/front-stack.ts'
+import { FrontStack } from './front-stack.ts'
 import { GatewayStack } from './gateway-stack.ts'
-import { WatchStack } from './monitoring/watch-stack.ts'
 import { OperatorsStack } from './operators-stack.ts'
 import type { DeployedStage } from './stage.ts'
 import { CopiesStack } from './storage/table-copies.ts'
+import { WatchStack } from './watch-stack.ts'
 
 /**
  * Adds a stage's stacks in the order of a first deployment. Later each can be deployed alone:

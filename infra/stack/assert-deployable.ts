@@ -1,4 +1,4 @@
-import { assertReservable } from './functions/reserved-concurrency.ts'
+import { assertReservable } from './settings/reserved-concurrency.ts'
 import { type DeployedStage, hasAlarms } from './stage.ts'
 
 /** The most recipients of one AWS Budgets notification. */

@@ -7,7 +7,6 @@ import { Construct } from 'constructs'
 import { callbackSecretName, originSecretName, providerSecretName } from '../../shared/secrets.ts'
 import { assertDeployable } from './assert-deployable.ts'
 import { operatorTopic } from './monitoring/operator-topic.ts'
-import { ProtectionRule } from './monitoring/protection-rule.ts'
 import {
   type DeployedStage,
   FRONT_REGION,
@@ -16,10 +15,11 @@ import {
   removalPolicyBesidesTable,
 } from './stage.ts'
 import { StageStack } from './stage-stack.ts'
+import { GatewayQueues } from './storage/gateway-queues.ts'
 import { gatewayTable } from './storage/gateway-table.ts'
+import { ProtectionRule } from './storage/protection-rule.ts'
 import { encryptsAll, stageKey } from './storage/stage-key.ts'
 import { TableCopies } from './storage/table-copies.ts'
-import { GatewayQueues } from './triggers/gateway-queues.ts'
 
 /** What a stage keeps. Neither a release of code nor its rollback changes these resources. */
 export class DataStack extends StageStack {

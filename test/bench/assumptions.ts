@@ -1,4 +1,4 @@
-import { FRONT_LOG_FIELDS } from '../../infra/stack/edge/front-stack.ts'
+import { FRONT_LOG_FIELDS } from '../../infra/stack/front-stack.ts'
 import { deployedStage } from '../../infra/stack/stage.ts'
 import { ACCESS_LOG_FIELDS } from '../../infra/stack/triggers/gateway-http-api.ts'
 import { RUN_SECONDS } from './walls/payment-use.ts'

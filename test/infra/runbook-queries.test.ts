@@ -4,7 +4,7 @@
  * use the fields of the codes that it names, or of all codes if it names none.
  */
 import { expect, it } from 'vitest'
-import { FRONT_LOG_FIELDS } from '../../infra/stack/edge/front-stack.ts'
+import { FRONT_LOG_FIELDS } from '../../infra/stack/front-stack.ts'
 import { FRONT_REGION } from '../../infra/stack/stage.ts'
 import { ACCESS_LOG_FIELDS } from '../../infra/stack/triggers/gateway-http-api.ts'
 import { WORK_SLOTS } from '../../shared/table/schema.ts'

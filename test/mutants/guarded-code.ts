@@ -23,7 +23,7 @@ const GUARDED: readonly (readonly [RegExp, Area | undefined])[] = [
   [/^shared\/runtime\/(api-handler|admin-handler|http-handler)\.ts$/, 'tenancy'],
   [/^functions\/(api|admin|callback|queue|schedule)\//, 'tenancy'],
   [
-    /^shared\/(bank|payment|posting|journal|ledger|settlement|payout|suspense|recount|verdict)\//,
+    /^shared\/(bank|channel|payment|posting|journal|ledger|settlement|payout|suspense|recount|verdict)\//,
     'money',
   ],
   [/^shared\/(sync|audit|books|due-work|provider|table)\//, 'money'],

@@ -5,7 +5,7 @@ import { App, Stack } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
 import cdkJson from '../../cdk.json' with { type: 'json' }
 import { addStacks } from '../../infra/stack/add-stacks.ts'
-import { FrontStack } from '../../infra/stack/edge/front-stack.ts'
+import { FrontStack } from '../../infra/stack/front-stack.ts'
 import { GatewayStack } from '../../infra/stack/gateway-stack.ts'
 import type { WatchedFront } from '../../infra/stack/monitoring/alarms/front-alarms.ts'
 import type { Watched } from '../../infra/stack/monitoring/watched-stack.ts'

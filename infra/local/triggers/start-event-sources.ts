@@ -2,7 +2,7 @@ import { DAILY_TIMES, type DailyTimes, type TimeOfDay } from '../../../functions
 import { queuesOf, type ScheduleSpec } from '../../../functions/function-spec.ts'
 import type { QueueName } from '../../../shared/queues.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../shared/time.ts'
-import { QUEUE_SETTINGS } from '../../stack/triggers/queue-settings.ts'
+import { QUEUE_SETTINGS } from '../../stack/settings/queue-settings.ts'
 import type { QueueEmulator } from '../emulators/queue-emulator.ts'
 import type { FunctionHost } from '../functions/function-host.ts'
 import type { LocalClock } from '../process/local-clock.ts'

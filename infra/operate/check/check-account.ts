@@ -7,7 +7,7 @@ import {
   GetServiceQuotaCommand,
 } from '@aws-sdk/client-service-quotas'
 import { GetCallerIdentityCommand, type STSClient } from '@aws-sdk/client-sts'
-import { reservedRuns, UNRESERVED_MINIMUM } from '../../stack/functions/reserved-concurrency.ts'
+import { reservedRuns, UNRESERVED_MINIMUM } from '../../stack/settings/reserved-concurrency.ts'
 import { type DeployedStage, FRONT_REGION, hasAlarms } from '../../stack/stage.ts'
 import type { StageDomain } from '../../stack/stage-file.ts'
 import { type AwsClients, describeStack, outputOf } from './aws-clients.ts'

@@ -4,7 +4,7 @@ import { answersClients, functionName, queuesOf } from '../../../functions/funct
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { chunks, mapInChunks } from '../../../shared/chunks.ts'
 import { unknownKey } from '../../../shared/runtime/release/prove-versions.ts'
-import { reservedConcurrency } from '../../stack/functions/reserved-concurrency.ts'
+import { reservedConcurrency } from '../../stack/settings/reserved-concurrency.ts'
 import {
   type DeployedStage,
   liveName,

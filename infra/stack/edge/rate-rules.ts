@@ -2,8 +2,8 @@ import type { CfnWebACL } from 'aws-cdk-lib/aws-wafv2'
 import { routeKeyOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { bearerPattern } from '../../../shared/client/api-key-store.ts'
+import { CREATE_ROUTE, throttleOf } from '../settings/route-settings.ts'
 import type { DeployedStage } from '../stage.ts'
-import { CREATE_ROUTE, throttleOf } from '../triggers/route-settings.ts'
 
 /** The firewall's shortest window: an address may use its whole share at once. */
 const WINDOW_SECONDS = 60

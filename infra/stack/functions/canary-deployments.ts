@@ -9,11 +9,11 @@ import {
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Alias, type IFunction } from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
+import { allow, roleWith } from '../allow.ts'
 import { awsMetric, type Measure, orZero, ourMetrics } from '../monitoring/alarms/metric-ref.ts'
 import { cloudWatchMetric } from '../monitoring/cloudwatch-metric.ts'
 import { type DeployedStage, stackNameOf } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
-import { allow, roleWith } from './allow.ts'
 import type { GatewayFunctions } from './gateway-functions.ts'
 
 const MINUTE = Duration.minutes(1)

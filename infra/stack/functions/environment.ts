@@ -4,9 +4,9 @@ import { ENV, queueUrlVariable } from '../../../shared/runtime/config.ts'
 import type { DeployedSettings } from '../../../shared/stage-settings.ts'
 import type { TableAccess } from '../../../shared/table/access.ts'
 import { type Partition, pkPrefix } from '../../../shared/table/keys.ts'
+import { clientEnvironments } from '../settings/reserved-concurrency.ts'
 import type { DeployedStage } from '../stage.ts'
 import type { GrantedResources } from './grants.ts'
-import { clientEnvironments } from './reserved-concurrency.ts'
 
 /** Stage and table always, and only the addresses that the manifest entry uses. */
 export function environmentOf(

@@ -7,12 +7,12 @@ import {
   retriesOf,
   type Trigger,
 } from '../../../functions/function-spec.ts'
+import { reservedConcurrency } from '../settings/reserved-concurrency.ts'
 import { hasAlias, LIVE_ALIAS } from '../stage.ts'
 import { assetsOf } from './assets-of.ts'
 import { environmentOf } from './environment.ts'
 import { type GrantedResources, grantsOf } from './grants.ts'
 import { nodeRuntime } from './node-runtime.ts'
-import { reservedConcurrency } from './reserved-concurrency.ts'
 
 export type GatewayFunction = {
   readonly spec: FunctionSpec

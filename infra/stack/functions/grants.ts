@@ -17,10 +17,10 @@ import {
   type TableAction,
 } from '../../../shared/table/access.ts'
 import { type Partition, pkPrefix } from '../../../shared/table/keys.ts'
+import { allow } from '../allow.ts'
 import type { DataStack } from '../data-stack.ts'
 import { egressGrants, type WebhookEgress } from '../network/webhook-egress.ts'
 import type { DeployedStage } from '../stage.ts'
-import { allow } from './allow.ts'
 
 export type GrantedResources = {
   readonly stage: DeployedStage

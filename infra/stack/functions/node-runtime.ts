@@ -3,9 +3,9 @@ import { type PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import * as lambda from 'aws-cdk-lib/aws-lambda'
 import type { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { Construct } from 'constructs'
+import { roleWith } from '../allow.ts'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 import { addLog } from '../stage-stack.ts'
-import { roleWith } from './allow.ts'
 import { NODE_MAJOR } from './node-major.ts'
 
 export function nodeRuntime(

@@ -2,7 +2,8 @@ import { type FunctionSpec, functionName, routeKeyOf } from '../../../functions/
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { byQueue, QUEUE_NAMES } from '../../../shared/queues.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
-import { reservedRuns } from '../functions/reserved-concurrency.ts'
+import { reservedRuns } from '../settings/reserved-concurrency.ts'
+import { CREATE_ROUTE } from '../settings/route-settings.ts'
 import {
   backupVaultName,
   type DeployedStage,
@@ -10,7 +11,6 @@ import {
   stackNameOf,
   tableNameOf,
 } from '../stage.ts'
-import { CREATE_ROUTE } from '../triggers/route-settings.ts'
 import { ourMetrics } from './alarms/metric-ref.ts'
 
 /**

@@ -7,7 +7,7 @@ import { Construct } from 'constructs'
 import { type FunctionSpec, functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { iamAction, TABLE_ACTIONS } from '../../../shared/table/access.ts'
-import { allow, roleWith } from '../functions/allow.ts'
+import { allow, roleWith } from '../allow.ts'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 import { addLog, arnOf } from '../stage-stack.ts'
 

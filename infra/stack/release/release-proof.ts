@@ -18,7 +18,7 @@ import {
 } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { ENV } from '../../../shared/runtime/config.ts'
-import { allow } from '../functions/allow.ts'
+import { allow } from '../allow.ts'
 import { assetOf } from '../functions/assets-of.ts'
 import type { GatewayFunction, GatewayFunctions } from '../functions/gateway-functions.ts'
 import { logGrant } from '../functions/grants.ts'

@@ -6,7 +6,6 @@ import { AccountPrincipal, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/a
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms'
 import { Construct } from 'constructs'
 import { operatorTopic } from '../monitoring/operator-topic.ts'
-import { ProtectionRule } from '../monitoring/protection-rule.ts'
 import {
   backupVaultName,
   type DeployedStage,
@@ -16,6 +15,7 @@ import {
 } from '../stage.ts'
 import type { StageFile } from '../stage-file.ts'
 import { StageStack } from '../stage-stack.ts'
+import { ProtectionRule } from './protection-rule.ts'
 
 type Copies = NonNullable<StageFile['copies']>
 

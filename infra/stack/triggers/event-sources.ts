@@ -12,7 +12,7 @@ import {
 } from '../../../functions/function-spec.ts'
 import type { GatewayFunctions } from '../functions/gateway-functions.ts'
 import { type DeployedStage, loadOf } from '../stage.ts'
-import type { GatewayQueues } from './gateway-queues.ts'
+import type { GatewayQueues } from '../storage/gateway-queues.ts'
 
 type Props = {
   readonly stage: DeployedStage

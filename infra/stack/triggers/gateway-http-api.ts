@@ -7,9 +7,9 @@ import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs
 import { Construct } from 'constructs'
 import type { GatewayFunctions } from '../functions/gateway-functions.ts'
 import { type Throttled, throttledMetric } from '../monitoring/alarms/metric-ref.ts'
+import { CREATE_ROUTE, routeSettings } from '../settings/route-settings.ts'
 import { type DeployedStage, hasAlarms, removalPolicyBesidesTable } from '../stage.ts'
 import { addLog } from '../stage-stack.ts'
-import { CREATE_ROUTE, routeSettings } from './route-settings.ts'
 
 /**
  * Longer than every function's timeout, so that a slow request gets our envelope and not API

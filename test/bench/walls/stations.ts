@@ -1,6 +1,6 @@
 import { isHttp, queuesOf, webhookSeconds } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { reservedConcurrency } from '../../../infra/stack/functions/reserved-concurrency.ts'
+import { reservedConcurrency } from '../../../infra/stack/settings/reserved-concurrency.ts'
 import { type DeployedStage, loadOf } from '../../../infra/stack/stage.ts'
 import { SECONDS_A_PAYMENT } from '../../../shared/provider/quota-store.ts'
 import { LEDGER_SHARDS, WORK_SLOTS } from '../../../shared/table/schema.ts'

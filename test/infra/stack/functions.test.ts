@@ -4,7 +4,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import {
   assertReservable,
   reservedConcurrency,
-} from '../../../infra/stack/functions/reserved-concurrency.ts'
+} from '../../../infra/stack/settings/reserved-concurrency.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { ENV } from '../../../shared/runtime/config.ts'
 import { DeployedSettings } from '../../../shared/stage-settings.ts'

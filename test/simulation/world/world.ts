@@ -1,6 +1,6 @@
 import { createMemoryTable } from '../../../infra/local/emulators/memory-table/memory-table.ts'
 import { createSimulatorCore } from '../../../infra/local/provider-simulator/simulator-core.ts'
-import { hiddenSecondsOf, QUEUE_SETTINGS } from '../../../infra/stack/triggers/queue-settings.ts'
+import { hiddenSecondsOf, QUEUE_SETTINGS } from '../../../infra/stack/settings/queue-settings.ts'
 import type { Alert } from '../../../shared/deps.ts'
 import { byQueue, type QueueName } from '../../../shared/queues.ts'
 import { callbackSecretName, providerSecretName, type SealedFor } from '../../../shared/secrets.ts'

@@ -1,6 +1,6 @@
 import { MAX_DELAY_SECONDS } from '../../../../shared/queues.ts'
 import { MINUTE_MS } from '../../../../shared/time.ts'
-import { hiddenSecondsOf, QUEUE_SETTINGS } from '../../triggers/queue-settings.ts'
+import { hiddenSecondsOf, QUEUE_SETTINGS } from '../../settings/queue-settings.ts'
 import type { Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { awsMetric, countOf, OVERALL, orZero, sumOf, withoutGaps } from './metric-ref.ts'

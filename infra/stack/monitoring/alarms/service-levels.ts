@@ -1,5 +1,5 @@
 import { HOUR_MS, MINUTE_MS } from '../../../../shared/time.ts'
-import { hiddenSecondsOf } from '../../triggers/queue-settings.ts'
+import { hiddenSecondsOf } from '../../settings/queue-settings.ts'
 import { createFunctionName, functionNameOf, type Watched } from '../watched-stack.ts'
 import type { AlarmSpec, Page } from './alarm-spec.ts'
 import { awsMetric, type Measure, OVERALL, orZero } from './metric-ref.ts'

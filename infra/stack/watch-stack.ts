@@ -12,19 +12,24 @@ import {
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch'
 import { Construct } from 'constructs'
-import { chunks } from '../../../shared/chunks.ts'
-import type { DataStack } from '../data-stack.ts'
-import type { GatewayStack } from '../gateway-stack.ts'
-import type { DeployedStage } from '../stage.ts'
-import { StageStack } from '../stage-stack.ts'
-import { thresholdOf } from './alarms/alarm-spec.ts'
-import { alarmTable } from './alarms/alarm-table.ts'
-import { cloudWatchMetric } from './cloudwatch-metric.ts'
-import { type DashboardRow, type Graph, type Line, numberedMeasure } from './dashboard/graph.ts'
-import { machineRows } from './dashboard/machine-rows.ts'
-import { moneyRows } from './dashboard/money-rows.ts'
-import { GatewayAlarms } from './gateway-alarms.ts'
-import type { Watched } from './watched-stack.ts'
+import { chunks } from '../../shared/chunks.ts'
+import type { DataStack } from './data-stack.ts'
+import type { GatewayStack } from './gateway-stack.ts'
+import { thresholdOf } from './monitoring/alarms/alarm-spec.ts'
+import { alarmTable } from './monitoring/alarms/alarm-table.ts'
+import { cloudWatchMetric } from './monitoring/cloudwatch-metric.ts'
+import {
+  type DashboardRow,
+  type Graph,
+  type Line,
+  numberedMeasure,
+} from './monitoring/dashboard/graph.ts'
+import { machineRows } from './monitoring/dashboard/machine-rows.ts'
+import { moneyRows } from './monitoring/dashboard/money-rows.ts'
+import { GatewayAlarms } from './monitoring/gateway-alarms.ts'
+import type { Watched } from './monitoring/watched-stack.ts'
+import type { DeployedStage } from './stage.ts'
+import { StageStack } from './stage-stack.ts'
 
 /** Keeps no data: it may be deleted, and deployed again after the stacks that it watches. */
 export class WatchStack extends StageStack {

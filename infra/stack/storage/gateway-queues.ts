@@ -6,9 +6,9 @@ import { Construct } from 'constructs'
 import { functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { byQueue, type QueueName } from '../../../shared/queues.ts'
+import { hiddenSecondsOf, QUEUE_SETTINGS } from '../settings/queue-settings.ts'
 import { type DeployedStage, removalPolicyBesidesTable, stackNameOf } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
-import { hiddenSecondsOf, QUEUE_SETTINGS } from './queue-settings.ts'
 
 /** A message keeps its age in the dead-letter queue, which must keep messages longer. */
 const RETENTION = Duration.days(4)

@@ -2,7 +2,7 @@ import { Rule } from 'aws-cdk-lib/aws-events'
 import { SnsTopic } from 'aws-cdk-lib/aws-events-targets'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
-import { RECOVERY_DAYS } from '../storage/gateway-table.ts'
+import { RECOVERY_DAYS } from './gateway-table.ts'
 
 /** What weakens the key, the table, its recovery, its protection, its backups, or the trail. */
 const WEAKENING = [
