@@ -13,7 +13,7 @@ import {
   type TreeRuleName,
 } from './architecture-rules.ts'
 import { SAMPLES, TREE_SAMPLES } from './architecture-samples.ts'
-import { dependencyPicture } from './dependency-picture.ts'
+import { dependencyPicture, roomsInCircle } from './dependency-picture.ts'
 import { SHARED_FOLDERS } from './import-rules.ts'
 import { blocksOf, matchesIn } from './support/document-blocks.ts'
 import {
@@ -167,6 +167,10 @@ it('docs/dependencies.md shows the code as it is; otherwise: npm run picture -- 
 
   const picture = dependencyPicture(sourcesIn('shared', 'functions', 'infra'))
   expect(document).toBe(withWritten(document, 'picture', picture))
+})
+
+it('no folder uses code of a folder that uses it', () => {
+  expect(roomsInCircle(sourcesIn('shared', 'functions', 'infra'))).toStrictEqual([])
 })
 
 const NAMES = Object.keys({

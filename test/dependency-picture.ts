@@ -8,7 +8,11 @@ export function dependencyPicture(sources: readonly SourceFile[]) {
 }
 
 /** Imports of types alone are separate, because they load no code. */
-function importsOf(sources: readonly SourceFile[], kind: 'values' | 'types') {
+function importsOf(
+  sources: readonly SourceFile[],
+  kind: 'values' | 'types',
+  folderOf = topFolderOf,
+) {
   const folders = [...new Set(sources.map(({ path }) => folderOf(path)))].toSorted()
   const usedBy = (folder: string, typeOnly: boolean) =>
     sources
@@ -28,7 +32,7 @@ function importsOf(sources: readonly SourceFile[], kind: 'values' | 'types') {
 }
 
 /** `shared/payment/fee/x.ts` is in `shared/payment`, `shared/money.ts` in `shared`. */
-function folderOf(path: string) {
+function topFolderOf(path: string) {
   return path.split('/').slice(0, -1).slice(0, 2).join('/')
 }
 
@@ -37,7 +41,7 @@ function mermaidOf(graph: Graph) {
   const folders = [...graph.keys()]
   const reach = new Map(folders.map((folder) => [folder, reachable(graph, folder)]))
   const reaches = (from: string, to: string) => reach.get(from)?.has(to) === true
-  const inCircle = folders.filter((folder) => reaches(folder, folder))
+  const inCircle = foldersInCircle(graph)
   if (inCircle.length > 0) throw new Error(`use each other in a circle: ${inCircle.join(', ')}`)
   const boxes = [...new Set(folders.map(topOf))].flatMap((top) => [
     `  subgraph ${top}_[${top}]`,
@@ -52,6 +56,16 @@ function mermaidOf(graph: Graph) {
     return next.map((to) => `  ${idOf(from)} --> ${idOf(to)}`)
   })
   return ['flowchart TD', ...boxes, ...lines].join('\n')
+}
+
+function foldersInCircle(graph: Graph) {
+  return [...graph.keys()].filter((folder) => reachable(graph, folder).has(folder))
+}
+
+/** `infra/local/main.ts` is a room, and so is the folder `infra/local/console`. */
+export function roomsInCircle(sources: readonly SourceFile[]) {
+  const roomOf = (path: string) => path.split('/').slice(0, 3).join('/')
+  return foldersInCircle(importsOf(sources, 'values', roomOf))
 }
 
 function reachable(graph: Graph, from: string) {

@@ -41,7 +41,7 @@ export async function runAdmin(argv: readonly string[], output: CommandIo): Prom
   try {
     if (argv[0] === 'today' && !asksForHelp(argv)) return await today(argv.slice(1), io)
     if (argv[0] === 'month' && !asksForHelp(argv)) {
-      const { monthCommand } = await import('../month/month-command.ts')
+      const { monthCommand } = await import('./month/month-command.ts')
       return (await monthCommand(argv.slice(1), io)) ? 0 : 1
     }
     for (const spec of namedAction.length > 0 ? namedAction : LISTED_ACTIONS) {

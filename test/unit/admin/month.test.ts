@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { type Month, monthPage } from '../../../infra/operate/month/month-page.ts'
+import { type Month, monthPage } from '../../../infra/operate/admin/month/month-page.ts'
 import { cli } from '../../support/admin-command.ts'
 import { json } from '../../support/scripted-server.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'

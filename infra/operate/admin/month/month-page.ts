@@ -1,5 +1,5 @@
-import { problemsIn } from '../../../shared/books/book.ts'
-import { minor } from '../../../shared/money.ts'
+import { problemsIn } from '../../../../shared/books/book.ts'
+import { minor } from '../../../../shared/money.ts'
 import type { ClientBook, Days, MonthBooks, StatementSums } from './month-files.ts'
 
 export type ClientMonth = ClientBook & { readonly statement: StatementSums | undefined }

@@ -1,10 +1,10 @@
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { bookDay } from '../../../shared/journal/day-totals.ts'
-import { csv } from '../../../shared/settlement/statement/csv.ts'
-import { TimestampSchema } from '../../../shared/time.ts'
-import { InvocationFailed } from '../admin/invoke-action.ts'
+import { bookDay } from '../../../../shared/journal/day-totals.ts'
+import { csv } from '../../../../shared/settlement/statement/csv.ts'
+import { TimestampSchema } from '../../../../shared/time.ts'
+import { InvocationFailed } from '../invoke-action.ts'
 import { type Ask, csvReader, partsOf } from './month-parts.ts'
 
 /** Days of Asia/Jakarta, both included. */

@@ -1,19 +1,13 @@
 import { request } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
 import * as v from 'valibot'
-import { TimestampSchema, timestampOf } from '../../../shared/time.ts'
-import { readOptions, UsageError } from '../../local/terminal/command-line.ts'
-import type { CommandIo } from '../../local/terminal/printable.ts'
-import { LOCAL_STAGE, type Payload } from '../admin/action-command.ts'
-import {
-  InvocationFailed,
-  invokeAction,
-  localUrl,
-  MARGIN_MS,
-  replyTo,
-} from '../admin/invoke-action.ts'
-import { actionNamed } from '../admin/listed-actions.ts'
-import { startProgress } from '../admin/progress.ts'
+import { TimestampSchema, timestampOf } from '../../../../shared/time.ts'
+import { readOptions, UsageError } from '../../../local/terminal/command-line.ts'
+import type { CommandIo } from '../../../local/terminal/printable.ts'
+import { LOCAL_STAGE, type Payload } from '../action-command.ts'
+import { InvocationFailed, invokeAction, localUrl, MARGIN_MS, replyTo } from '../invoke-action.ts'
+import { actionNamed } from '../listed-actions.ts'
+import { startProgress } from '../progress.ts'
 import { runMonth } from './run-month.ts'
 
 const OPTIONS = {

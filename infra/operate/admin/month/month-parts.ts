@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import type { Payload } from '../admin/action-command.ts'
-import { parseCsv } from '../admin/parse-csv.ts'
-import { runsOf } from '../admin/runs-of.ts'
+import type { Payload } from '../action-command.ts'
+import { parseCsv } from '../parse-csv.ts'
+import { runsOf } from '../runs-of.ts'
 
 export type Ask = (action: string, payload: Payload) => Promise<unknown>
 
