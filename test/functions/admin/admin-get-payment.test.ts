@@ -137,7 +137,7 @@ describe('get-payment', () => {
     expect(await shown()).toStrictEqual(['payment.reversed'])
   })
 
-  it('shows a payment’s suspense items, which list-suspense finds by payment and by client', async () => {
+  it('shows a payment’s suspense items, which list-suspense finds by payment and by client, and not for an unknown payment', async () => {
     const deps = memoryDeps()
     const client = await aStoredClient(deps)
     const [payment, otherPayment] = [
@@ -175,6 +175,10 @@ describe('get-payment', () => {
       [ownId, othersId].toSorted(),
     )
     expect(await listIds({ client_id: client.clientId, status: 'resolved' })).toStrictEqual([])
+    expect(await listIds({ payment_id: payment.paymentId, status: 'resolved' })).toStrictEqual([])
+    expect(await invokeAdmin('list-suspense', deps, { payment_id: deps.newId() })).toMatchObject({
+      status: 404,
+    })
     expect((await listIds({})).toSorted()).toStrictEqual([ownId, othersId, unknownId].toSorted())
   })
 })
