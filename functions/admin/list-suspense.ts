@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { requireClient } from '../../shared/client/client-store.ts'
 import { itemsOfPage, listDto, pageFields } from '../../shared/page.ts'
+import { findAnyPayment } from '../../shared/payment/payment-store.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { showItems } from '../../shared/suspense/dispute-movements.ts'
 import { listSuspense, searchSuspense } from '../../shared/suspense/list-suspense.ts'
@@ -21,7 +22,7 @@ const input = v.strictObject({
 export const handler = adminHandler(
   { summary, input },
   async ({ status, kind, clientId, paymentId, ...page }, deps) => {
-    if (clientId === undefined && paymentId === undefined && kind === undefined) {
+    if ((clientId ?? paymentId ?? kind) === undefined) {
       const { rows, unreadableIds } = await listSuspense(deps, status, page)
       return listDto(await showItems(deps, rows), unreadableIds, page)
     }
@@ -29,6 +30,8 @@ export const handler = adminHandler(
     const paymentIds = paymentId === undefined ? undefined : [paymentId]
     const filter = { status, kind, clientId, paymentIds }
     const { items, unreadableIds, complete } = await searchSuspense(deps, filter)
+    // An empty list says that nothing is held, so a wrong id must not get one.
+    if (paymentId !== undefined && items.length === 0) await findAnyPayment(deps, paymentId)
     const data = await showItems(deps, itemsOfPage(items, page))
     return { ...listDto(data, unreadableIds, page), complete }
   },

@@ -67,6 +67,12 @@ export async function aWaitingSettlement(
   return settlement
 }
 
+/** The same, alone in its table. */
+export async function aLonePayout() {
+  const deps = memoryDeps()
+  return { deps, ...(await aWaitingSettlement(deps)) }
+}
+
 export async function twoInABatch(make: (deps: TestDeps) => Promise<unknown> = fileOf) {
   const deps = memoryDeps()
   const [paid, other] = [await aWaitingSettlement(deps), await aWaitingSettlement(deps)]

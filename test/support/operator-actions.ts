@@ -67,6 +67,12 @@ export async function invokeAdmin(
   return { status: approved.status, body: approved.body }
 }
 
+export async function listedSuspenseIds(deps: Deps, filter: object) {
+  const { body } = await invokeAdmin('list-suspense', deps, filter)
+  const { data } = body as { readonly data: readonly { readonly suspense_id: string }[] }
+  return data.map((item) => item.suspense_id)
+}
+
 export async function withClient(overrides: Overrides = {}, fields: Partial<Client> = {}) {
   const deps = testDeps(overrides)
   const client = await aStoredClient(deps, fields)

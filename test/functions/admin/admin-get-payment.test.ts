@@ -7,7 +7,7 @@ import { eventIdFor, type PaymentId, subjectOfPayment } from '../../../shared/id
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { bookRefund, someHeldMoney } from '../../support/money-rows.ts'
-import { invokeAdmin } from '../../support/operator-actions.ts'
+import { invokeAdmin, listedSuspenseIds } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import {
   aCreating,
@@ -15,7 +15,7 @@ import {
   aStoredClient,
   succeededKey,
 } from '../../support/payment-builders.ts'
-import { fail, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
+import { aLoneClient, fail, sweptADayLater } from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
 import { changeRow } from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
@@ -113,8 +113,7 @@ describe('get-payment', () => {
   })
 
   it('tells of a failed settlement that it failed', async () => {
-    const deps = memoryDeps()
-    const client = await withoutFloor(deps)
+    const { deps, client } = await aLoneClient()
     const payment = await aSucceededPayment(deps, client)
     const { settlementId: detail } = await fail(deps, await sweptADayLater(deps, client))
 
@@ -137,14 +136,14 @@ describe('get-payment', () => {
     expect(await shown()).toStrictEqual(['payment.reversed'])
   })
 
-  it('shows a payment’s suspense items, which list-suspense finds by payment and by client', async () => {
-    const deps = memoryDeps()
-    const client = await aStoredClient(deps)
+  it('shows a payment’s suspense items, which list-suspense finds by payment and by client, and not for an unknown payment', async () => {
+    const { deps, client } = await aLoneClient()
     const [payment, otherPayment] = [
       await aPendingPayment(deps, client),
       await aPendingPayment(deps, client),
     ]
     const suspend = async (subject: typeof payment | undefined) => {
+      deps.clock.advance(1)
       const about = { cause: 'wrong_amount', payment: subject } as const
       const item = someHeldMoney(deps, `py-${deps.newId()}`, 7_000, about)
       await recordSuspense(deps, item)
@@ -155,12 +154,7 @@ describe('get-payment', () => {
       await suspend(otherPayment),
       await suspend(undefined),
     ]
-    const listIds = async (payload: object) => {
-      const { body } = await invokeAdmin('list-suspense', deps, payload)
-      return (body as { readonly data: readonly { suspense_id: string }[] }).data.map(
-        (item) => item.suspense_id,
-      )
-    }
+    const listIds = (filter: object) => listedSuspenseIds(deps, filter)
 
     const timeline = await timelineOf(deps, payment)
 
@@ -171,10 +165,12 @@ describe('get-payment', () => {
       'In suspense: money, wrong amount',
     )
     expect(await listIds({ payment_id: payment.paymentId })).toStrictEqual([ownId])
-    expect((await listIds({ client_id: client.clientId })).toSorted()).toStrictEqual(
-      [ownId, othersId].toSorted(),
-    )
+    expect(await listIds({ client_id: client.clientId })).toStrictEqual([othersId, ownId])
     expect(await listIds({ client_id: client.clientId, status: 'resolved' })).toStrictEqual([])
-    expect((await listIds({})).toSorted()).toStrictEqual([ownId, othersId, unknownId].toSorted())
+    expect(await listIds({ payment_id: payment.paymentId, status: 'resolved' })).toStrictEqual([])
+    expect(await invokeAdmin('list-suspense', deps, { payment_id: deps.newId() })).toMatchObject({
+      status: 404,
+    })
+    expect(await listIds({})).toStrictEqual([unknownId, othersId, ownId])
   })
 })

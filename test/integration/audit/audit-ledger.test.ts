@@ -23,7 +23,7 @@ import {
   storeOpen,
   succeededPayment,
 } from '../../support/paid-builders.ts'
-import { aStoredClient, succeededKey } from '../../support/payment-builders.ts'
+import { succeededKey } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
   aDayLater,
@@ -38,7 +38,7 @@ import {
 } from '../../support/settlement-builders.ts'
 import { aSyncWorld, creditedPayment } from '../../support/synced-payment.ts'
 import { alter, alterSettlement, erase, putRaw, rawItem } from '../../support/tampering.ts'
-import { interceptTable, memoryDeps, withoutTopic } from '../../support/test-deps.ts'
+import { interceptTable, withoutTopic } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { deliver, storedEndpoint } from '../../support/webhook-builders.ts'
 import { auditedHistory } from './audited-history.ts'
@@ -206,8 +206,7 @@ it('a client’s debt raises an alert after a week, then weekly, until new payme
 })
 
 async function deliveredPayment() {
-  const deps = memoryDeps()
-  const client = await aStoredClient(deps)
+  const { deps, client } = await aLoneClient()
   const endpoint = await storedEndpoint(deps, { clientId: client.clientId })
   const { payment } = await creditedPayment(deps, client)
   const deliveryId = deliveryIdFor(

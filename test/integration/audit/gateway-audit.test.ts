@@ -21,7 +21,6 @@ import { fileOf } from '../../support/batch-builders.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
-import { aStoredClient } from '../../support/payment-builders.ts'
 import {
   aDayLater,
   aLoneClient,
@@ -163,8 +162,8 @@ it('a difference of no client is told each day until it is accepted, and stops n
 })
 
 it('the daily audits name each item of a registration that a restore has lost', async () => {
-  const deps = memoryDeps()
-  const { clientId } = await aStoredClient(deps)
+  const { deps, client } = await aLoneClient()
+
   // The next audit writes a lost verdict anew, and the payout gate waits for that audit.
   const written = deps.changes.map(({ key }) => key).filter(({ pk }) => !pk.startsWith('VERDICT#'))
 
@@ -173,7 +172,7 @@ it('the daily audits name each item of a registration that a restore has lost', 
     const lost = await rawItem(deps, key)
     await erase(deps, key)
     await auditGateway(deps)
-    await auditClient(deps, clientId)
+    await auditClient(deps, client.clientId)
     if (deps.published.splice(0).length === 0) unnamed.push(`${key.pk} ${key.sk}`)
     await putRaw(deps, lost)
     aDayLater(deps)
@@ -184,8 +183,7 @@ it('the daily audits name each item of a registration that a restore has lost', 
 })
 
 it('the audit of the gateway keeps what the audit of a client has found', async () => {
-  const deps = memoryDeps()
-  const client = await aStoredClient(deps)
+  const { deps, client } = await aLoneClient()
   await halvedSuspense(deps, client)
   await leaveIndex(deps, client)
   const standing = async () =>

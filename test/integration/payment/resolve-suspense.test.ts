@@ -15,7 +15,7 @@ import { houseEntryKey, notedKey } from '../../../shared/table/keys.ts'
 import type { QueryInput } from '../../../shared/table/table.ts'
 import type { Timestamp } from '../../../shared/time.ts'
 import { aFinding, aHouseRow } from '../../support/money-rows.ts'
-import { invokeAdmin } from '../../support/operator-actions.ts'
+import { invokeAdmin, listedSuspenseIds } from '../../support/operator-actions.ts'
 import {
   beforeCommit,
   memoryDeps,
@@ -235,12 +235,7 @@ it('listSuspense lists all, open or resolved items, newest first', async () => {
   }
   const [first, second, third] = [await makeItem(), await makeItem(), await makeItem()]
   await resolve(deps, { suspenseId: second })
-  const listIds = async (payload: object) => {
-    const { body } = await invokeAdmin('list-suspense', deps, payload)
-    return (body as { readonly data: readonly { readonly suspense_id: string }[] }).data.map(
-      ({ suspense_id: id }) => id,
-    )
-  }
+  const listIds = (filter: object) => listedSuspenseIds(deps, filter)
 
   expect(await listIds({})).toStrictEqual([third, second, first])
   expect(await listIds({ status: 'open' })).toStrictEqual([third, first])

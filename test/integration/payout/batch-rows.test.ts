@@ -15,6 +15,7 @@ import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import { DAY_MS } from '../../../shared/time.ts'
 import { addDifferences } from '../../../shared/verdict/verdict-store.ts'
 import {
+  aLonePayout,
   answerLine,
   askForFile,
   aWaitingSettlement,
@@ -80,8 +81,7 @@ it('the last ten batches are compared each night, and each older one within thir
 it.each([{ status: 'failed' }, { digest: 'other' }, { batch: 7 }])(
   'a settlement that became %j after it was read enters no batch',
   async (changed) => {
-    const deps = memoryDeps()
-    const { settlementId } = await aWaitingSettlement(deps)
+    const { deps, settlementId } = await aLonePayout()
     const before = await findAnySettlement(deps, settlementId)
     await alterSettlement(deps, { settlementId }, changed)
 
@@ -90,8 +90,7 @@ it.each([{ status: 'failed' }, { digest: 'other' }, { batch: 7 }])(
 )
 
 it('a cancelled batch whose row was lost is no difference, and frees its payout', async () => {
-  const deps = memoryDeps()
-  const { settlementId } = await aWaitingSettlement(deps)
+  const { deps, settlementId } = await aLonePayout()
   await fileOf(deps)
   await erase(deps, batchKey(1))
   await cancelFile(deps, 1)
@@ -175,8 +174,7 @@ it.each([
   ['an account', { bank: { ...BANK, bankAccountNo: '6660001' } }],
   ['an amount', { net_minor: 1_095_900, gross_minor: 1_095_900 }],
 ])('a batch gives no file with %s that was changed together with its digest', async (_, fields) => {
-  const deps = memoryDeps()
-  const { settlementId } = await aWaitingSettlement(deps)
+  const { deps, settlementId } = await aLonePayout()
   await fileOf(deps)
   await alterSettlement(deps, { settlementId }, fields)
   const digest = digestOfLines(payoutLines([await findAnySettlement(deps, settlementId)]))
@@ -261,8 +259,7 @@ it.each<[string, (deps: TestDeps, settlement: Settlement) => Promise<unknown>]>(
 })
 
 it('a hold that is set after a claim keeps the payout out, and the next batch takes it', async () => {
-  const deps = memoryDeps()
-  const settlement = await aWaitingSettlement(deps)
+  const { deps, ...settlement } = await aLonePayout()
   const { settlementId } = settlement
   const { pk } = settlementKey(settlementId)
   const racing = interceptTable(deps, {

@@ -9,6 +9,7 @@ import { batchSubject } from '../../../shared/settlement/batch/batch.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { auditHeadKey, batchKey, paymentKey } from '../../../shared/table/keys.ts'
 import {
+  aLonePayout,
   answerLine,
   askForFile,
   aWaitingSettlement,
@@ -107,8 +108,7 @@ it.each([
 ])(
   'an unreadable settlement of a batch that a crash left open stops no payout: %s',
   async (state, change) => {
-    const deps = memoryDeps()
-    const broken = await aWaitingSettlement(deps)
+    const { deps, ...broken } = await aLonePayout()
     const payout = { settlement: broken, figures: {}, approval: undefined }
     const payouts = [{ ...payout, conditions: {} as never }]
     await openNextBatch(deps, undefined, { payouts, operator: OPERATOR })
@@ -157,8 +157,7 @@ it('a batch that another operator makes ready meanwhile gives no file without th
 const CHANGED = { status: 409, body: { message: 'the lines of batch 1 are not what they were' } }
 
 it('a settlement that cannot be judged or claimed is left out, and the others are paid', async () => {
-  const deps = memoryDeps()
-  const broken = await aWaitingSettlement(deps)
+  const { deps, ...broken } = await aLonePayout()
   const other = await aWaitingSettlement(deps)
   await putRaw(deps, { ...auditHeadKey(broken.settlementId), number: 'many' })
 

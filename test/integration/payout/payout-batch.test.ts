@@ -12,6 +12,7 @@ import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import {
+  aLonePayout,
   answerLine,
   askForFile,
   aWaitingSettlement,
@@ -85,8 +86,7 @@ it('a batch gives its file again when finance has accepted what differs in it', 
 })
 
 it('a settlement that enters a batch before its payout commits needs nothing again', async () => {
-  const deps = memoryDeps()
-  const { settlementId } = await aWaitingSettlement(deps)
+  const { deps, settlementId } = await aLonePayout()
   const claimed = beforeCommit(deps, () => askForFile(deps))
 
   expect(await pay(claimed, settlementId)).toMatchObject({ status: 200, body: { batch: 1 } })
@@ -107,8 +107,7 @@ it.each([
 })
 
 it('a file has no line of a settlement that changes after it was judged', async () => {
-  const deps = memoryDeps()
-  const { settlementId } = await aWaitingSettlement(deps)
+  const { deps, settlementId } = await aLonePayout()
   let writes = 0
   const raced = interceptTable(deps, {
     before: async ({ name }) => {
@@ -137,8 +136,7 @@ it('a settlement beyond the limit of a batch is left out with its approval, for 
 })
 
 it('a settlement with the number of a batch that never claimed it is not paid', async () => {
-  const deps = memoryDeps()
-  const { settlementId } = await aWaitingSettlement(deps)
+  const { deps, settlementId } = await aLonePayout()
   await alterSettlement(deps, { settlementId }, { batch: 9 })
 
   expect(await pay(deps, settlementId)).toMatchObject({ status: 422 })
@@ -146,8 +144,7 @@ it('a settlement with the number of a batch that never claimed it is not paid', 
 })
 
 it('the used approval of an earlier, cancelled batch covers no growth', async () => {
-  const deps = memoryDeps()
-  const { settlementId, clientId } = await aWaitingSettlement(deps)
+  const { deps, settlementId, clientId } = await aLonePayout()
   await adjustBalance(deps, { clientId }, 'correction', -100_000)
   const payload = { settlement_id: settlementId, owed: 100_000 }
   await approve(deps, { action: 'mark-settlement-paid', payload, operator: APPROVER })
@@ -168,8 +165,7 @@ function setNet(deps: TestDeps, settlementId: Settlement['settlementId']) {
 }
 
 it('recount leaves the sums of a settlement in a live batch, and names it', async () => {
-  const deps = memoryDeps()
-  const { settlementId, clientId, digest } = await aWaitingSettlement(deps)
+  const { deps, settlementId, clientId, digest } = await aLonePayout()
   await fileOf(deps)
   await setNet(deps, settlementId)
 

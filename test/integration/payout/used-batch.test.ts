@@ -9,6 +9,7 @@ import { batchSubject } from '../../../shared/settlement/batch/batch.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { auditHeadKey, batchKey, type Key } from '../../../shared/table/keys.ts'
 import {
+  aLonePayout,
   answerLine,
   askForFile,
   aWaitingSettlement,
@@ -18,7 +19,7 @@ import {
   twoInABatch,
 } from '../../support/batch-builders.ts'
 import { BY_OPERATOR, fail, payOut, recredit } from '../../support/settlement-builders.ts'
-import { afterFirst, beforeCommit, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { afterFirst, beforeCommit, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
 const OUTCOMES = [
@@ -35,8 +36,7 @@ const it = testWith(() => twoInABatch(), 'deps', 'paid', 'other')
 
 // Public report: eliza #11022.
 it('a batch with a failed and re-credited payout gives no file again: it would pay twice', async () => {
-  const deps = memoryDeps()
-  const settlement = await aWaitingSettlement(deps)
+  const { deps, ...settlement } = await aLonePayout()
   await fileOf(deps)
   await fail(deps, settlement)
   await recredit(deps, settlement)
@@ -81,8 +81,7 @@ it.each([
 ])(
   'an answer that says paid, while an operator marks the settlement %s, is judged again',
   async (_, act, body) => {
-    const deps = memoryDeps()
-    const settlement = await aWaitingSettlement(deps)
+    const { deps, ...settlement } = await aLonePayout()
     const raced = beforeCommit(deps, () => act(deps, settlement))
 
     expect(await answerPaid(raced, settlement)).toMatchObject({ body })
@@ -261,8 +260,7 @@ it.each([
   ['failed', async () => undefined, 'Do not run recredit-settlement'],
   ['re-credited', recredit, '--payout_hold REASON stops'],
 ])('an answer that says paid of a %s settlement is refused, and told', async (_, act, hint) => {
-  const deps = memoryDeps()
-  const settlement = await aWaitingSettlement(deps)
+  const { deps, ...settlement } = await aLonePayout()
   await fileOf(deps)
   await fail(deps, settlement)
   await act(deps, settlement)

@@ -18,16 +18,16 @@ import { auditHeadKey, eventKey, settlementKey, windowKey } from '../../../share
 import { toOwnDeliveryDto } from '../../../shared/webhook/delivery/delivery-dto.ts'
 import { findOwnDelivery } from '../../../shared/webhook/delivery/redeliver.ts'
 import {
+  aLoneClient,
   aSettledClient,
   auditedNow,
   BY_OPERATOR,
   fail,
   payOut,
   settledAmount,
-  withoutFloor,
 } from '../../support/settlement-builders.ts'
 import { erase, keyOfRow } from '../../support/tampering.ts'
-import { interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { interceptTable, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
@@ -35,8 +35,7 @@ const NAMES = ['settlement.recorded', 'settlement.paid', 'settlement.failed']
 
 /** A merchant with an endpoint for payouts, another for everything else, and a settlement. */
 async function aTold() {
-  const deps = memoryDeps()
-  const client = await withoutFloor(deps)
+  const { deps, client } = await aLoneClient()
   const { clientId } = client
   const endpoint = await storedEndpoint(deps, { clientId, eventTypes: [...NAMES] })
   await storedEndpoint(deps, { clientId, eventTypes: ['*'] })
