@@ -4,6 +4,7 @@ import { referenceOf } from '../../ids.ts'
 import type { CreateRequestInput } from '../../provider/provider.ts'
 import type { StageSettings } from '../../stage-settings.ts'
 import type { Timestamp } from '../../time.ts'
+import { PAYER_NAME } from '../channel/channel-facts.ts'
 import { channelOf } from '../channel/channels.ts'
 import type { CreatingPayment } from '../payment.ts'
 
@@ -30,9 +31,8 @@ export function createInput(
     amountMinor: request.notionalMinor,
     description: request.description,
     expiresAt,
-    // A bank shows the payer 3 to 50 letters and spaces.
     displayName:
-      needs.displayName && (displayName.length >= 3 ? displayName : stage.defaultDisplayName),
+      needs.displayName && (PAYER_NAME.test(displayName) ? displayName : stage.defaultDisplayName),
     phone,
     returnUrls: Object.fromEntries((needs.returnUrls ?? []).map((outcome) => [outcome, returnUrl])),
   }
