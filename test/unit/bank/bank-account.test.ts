@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { accountDigits, findBank } from '../../../shared/bank/bank-account.ts'
+import { accountDigits, findBank, whyNoAccount } from '../../../shared/bank/bank-account.ts'
 import { BANKS } from '../../../shared/bank/banks.ts'
 
 describe('banks as data (design section 15)', () => {
@@ -12,6 +12,11 @@ describe('banks as data (design section 15)', () => {
 
     expect(BANKS.length).toBeGreaterThanOrEqual(25)
     for (const field of fields) expect(new Set(field).size).toBe(BANKS.length)
+  })
+
+  // The provider's page payout-coverage-indonesia.
+  it.each(['1234567', '12345678901'])('BNI has the account %s', (bank_account_no) => {
+    expect(whyNoAccount({ bank_name: 'BNI', bank_account_no })).toBeUndefined()
   })
 
   it('finds one bank by each name', () => {
