@@ -12,7 +12,7 @@ export type BankFacts = {
   readonly channel: string
 }
 
-/** By the provider's page payout-coverage-indonesia, read on 2026-11-29; other lists know only 10. */
+/** By the provider's page payout-coverage-indonesia; other lists know only 10. */
 const BNI_DIGITS = [7, 8, 9, 10, 11]
 
 /**

@@ -21,7 +21,7 @@ import { rowOut } from './transfer-rows.ts'
 
 const FEE = 2_500
 
-/** `disbursed`: the row of a transfer that names the settlement, with a fee. `booked`: such a row. */
+/** `disbursed`: the row of a transfer that names the settlement, with a fee; `booked`: one read. */
 const it = syncTest
   .extend('settlement', async ({ deps, client, credited, sync }) => {
     await sync(rowNow(deps, credited))
