@@ -56,7 +56,7 @@ describe('xendit listTransactions: what a row moves', () => {
     expect(row).toMatchObject({ disputedMinor: 0, feeMinor: 25_000 })
   })
 
-  // The fee of a movement may still be open; any fee has ended once it is final, or not charged.
+  // Only the fee of a movement is called open.
   it.each<[type: string, fee: string | undefined, state: string]>([
     ['REFUND', 'PENDING', 'open'],
     ['CHARGEBACK', 'PENDING', 'open'],
