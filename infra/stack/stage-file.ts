@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { RemovalPolicy } from 'aws-cdk-lib'
 import * as v from 'valibot'
 import { DAILY_TIMES } from '../../functions/daily-times.ts'
+import { PAYER_NAME } from '../../shared/channel/channel-facts.ts'
 import { PROVIDER_FEES } from '../../shared/stage-settings.ts'
 import { MAX_ENDPOINTS } from '../../shared/webhook/endpoint/endpoint-store.ts'
 import { PROJECT_ROOT } from './project-root.ts'
@@ -109,9 +110,13 @@ export const StageFileSchema = v.strictObject({
   sweepAtUtc: v.optional(TimeOfDay, DAILY_TIMES.sweepAtUtc),
   auditAtUtc: v.optional(TimeOfDay, DAILY_TIMES.auditAtUtc),
   /**
-   * The return URL of clients without their own, and the name for payers of clients without a name.
+   * The return URL of clients without their own, and the name for payers of clients whose own name
+   * no bank shows.
    */
-  payer: v.strictObject({ returnUrl: v.pipe(v.string(), v.url('a URL')), name: Text }),
+  payer: v.strictObject({
+    returnUrl: v.pipe(v.string(), v.url('a URL')),
+    name: v.pipe(v.string(), v.regex(PAYER_NAME, '3 to 50 letters and spaces')),
+  }),
   /** How the provider charges fees by the contract (docs/operations.md, section 3). */
   providerFees: v.picklist(PROVIDER_FEES),
   /**

@@ -12,6 +12,9 @@ export type BankFacts = {
   readonly channel: string
 }
 
+/** By the provider's page payout-coverage-indonesia; other lists know only 10. */
+const BNI_DIGITS = [7, 8, 9, 10, 11]
+
 /**
  * The largest banks of Indonesia, and those that merchants often have. Read on 2026-11-26: channels
  * on the provider's page bank-codes, numbers at
@@ -23,7 +26,7 @@ export const BANKS: readonly BankFacts[] = [
   bank('BCA', '014', 'ID_BCA', 'Central Asia', [10]),
   bank('MANDIRI', '008', 'ID_MANDIRI', 'Mandiri Persero', [13]),
   bank('BRI', '002', 'ID_BRI', 'Rakyat Indonesia', [15]),
-  bank('BNI', '009', 'ID_BNI', 'Negara Indonesia, BNI 46, Negara Indonesia 1946', [10]),
+  bank('BNI', '009', 'ID_BNI', 'Negara Indonesia, BNI 46, Negara Indonesia 1946', BNI_DIGITS),
   bank('BTN', '200', 'ID_BTN', 'Tabungan Negara', [16]),
   bank('BSI', '451', 'ID_BSI', 'Syariah Indonesia, Syariah Mandiri', [10]),
   bank('CIMB', '022', 'ID_CIMB', 'CIMB Niaga, Niaga'),

@@ -1,6 +1,9 @@
 /** Mobile numbers of Indonesia. The provider refuses other numbers of the country. */
 export const PHONE_FORM = /^\+628\d{7,11}$/
 
+/** What a bank shows the payer. The provider refuses other names. */
+export const PAYER_NAME = /^[A-Za-z][A-Za-z ]{2,49}$/
+
 /** What the provider's pages say about one channel. */
 export type ChannelFacts = {
   /** How the customer pays: by a number or a code, on a page, or in answer to a push. */

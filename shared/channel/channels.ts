@@ -116,9 +116,7 @@ export type ChannelChoice = {
 
 /** An unknown wallet has default terms; an unknown bank has no tariff. */
 export function channelOf({ method, channelCode = '' }: ChannelChoice): Channel {
-  const knownChannel = CHANNELS.find(
-    (channel) => channel.method === method && channel.code === channelCode,
-  )
+  const knownChannel = listedChannel({ method, channelCode })
   switch (method) {
     case 'qris':
       return QRIS
@@ -171,8 +169,12 @@ export function isPushChannel(choice: ChannelChoice): boolean {
 }
 
 /** A channel of spec 2.1.1 by name. */
-export function isListedChannel({ method, channelCode = '' }: ChannelChoice): boolean {
-  return CHANNELS.some((channel) => channel.method === method && channel.code === channelCode)
+export function isListedChannel(choice: ChannelChoice): boolean {
+  return listedChannel(choice) !== undefined
+}
+
+function listedChannel({ method, channelCode = '' }: ChannelChoice) {
+  return CHANNELS.find((channel) => channel.method === method && channel.code === channelCode)
 }
 
 /** The pages that the customer's browser opens after the payment. */

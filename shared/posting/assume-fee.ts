@@ -7,6 +7,7 @@ import { bookingsOf } from '../journal/house-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
 import {
+  isInRupiah,
   type ProviderTransaction,
   positionAfter,
   providerFailure,
@@ -234,11 +235,7 @@ export async function requireRows(
 function givesBack(row: ProviderTransaction) {
   const { type, status, providerMinor } = row
   const isBack = type === 'return' || (type === 'unknown' && providerMinor < 0)
-  return isBack && !isForeignMoney(row) && status !== 'failed' && status !== 'reversed'
-}
-
-export function isForeignMoney({ currency, isForeignNet }: ProviderTransaction): boolean {
-  return currency !== 'IDR' || isForeignNet === true
+  return isBack && isInRupiah(row) && status !== 'failed' && status !== 'reversed'
 }
 
 /** A bound: 500 rows are far more than the provider books of one payment. */

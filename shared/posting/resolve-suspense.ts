@@ -9,13 +9,13 @@ import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts
 import { endAsCredited, type HeldDeps, withShownMoney } from '../payment/held-money.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { requireStatus } from '../payment/shown-store.ts'
-import { type ProviderTransaction, providerFailure } from '../provider/provider.ts'
+import { isInRupiah, type ProviderTransaction, providerFailure } from '../provider/provider.ts'
 import { heldAmountOf, isSuspenseId, type Suspense, SuspenseSchema } from '../suspense/suspense.ts'
 import { closeSuspense, findSuspense } from '../suspense/suspense-store.ts'
 import { suspenseKey } from '../table/keys.ts'
 import type { Steps } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
-import { isForeignMoney, refuseVoid, requireRows, UNCHANGED } from './assume-fee.ts'
+import { refuseVoid, requireRows, UNCHANGED } from './assume-fee.ts'
 import { bookSuspense, houseRowOf } from './house-journal.ts'
 
 /** The resolutions that operators may choose. A refund by the provider is booked by its own row. */
@@ -151,7 +151,7 @@ async function settledItem(
   const row = answer.rows.find(
     (shown) =>
       shown.status === 'success' &&
-      (isForeignMoney(shown) ? shown.settledAt !== undefined : shown.keptMinor !== undefined),
+      (isInRupiah(shown) ? shown.keptMinor : shown.settledAt) !== undefined,
   )
   if (row === undefined) {
     throw refused(
@@ -161,7 +161,7 @@ async function settledItem(
     )
   }
   // Nothing is booked of such money, so nothing leaves the books.
-  if (isForeignMoney(row)) return { item, rows }
+  if (!isInRupiah(row)) return { item, rows }
   await bookSuspense(deps, item, houseRowOf(row))
   // A dry run has booked nothing.
   const { providerMinor } = row

@@ -52,7 +52,7 @@ export async function callJson(call: HttpCall): Promise<HttpOutcome> {
   if ('kind' in answer) return answer
   const { statusCode: status = 0, headers } = answer
   const header = (name: string) => headers[name]?.toString()
-  // A 429 may have the Retry-After header alone.
+  // A 429 may have the Retry-After header alone, or neither.
   const rateLimit = rateLimitOf(header) ?? (status === 429 ? retryLimitOf(header) : undefined)
   return { kind: 'answered', status, json: await readJson(answer), ...(rateLimit && { rateLimit }) }
 }
@@ -116,12 +116,16 @@ function sendRequest({ method, url, headers, body, timeoutMs, freshConnection }:
   )
 }
 
+/** The pause after a 429 that gives no time. */
+const UNKNOWN_PAUSE_MS = 5_000
+
 /** Seconds, or a date, which counts from the date of the answer. */
-function retryLimitOf(header: (name: string) => string | undefined): RateLimit | undefined {
+function retryLimitOf(header: (name: string) => string | undefined): RateLimit {
   const retryAfter = header('retry-after') ?? ''
-  if (WHOLE.test(retryAfter)) return { remaining: 0, resetMs: Number(retryAfter) * 1_000 }
-  const waitMs = Date.parse(retryAfter) - Date.parse(header('date') ?? '')
-  return waitMs >= 0 ? { remaining: 0, resetMs: waitMs } : undefined
+  const waitMs = WHOLE.test(retryAfter)
+    ? Number(retryAfter) * 1_000
+    : Date.parse(retryAfter) - Date.parse(header('date') ?? '')
+  return { remaining: 0, resetMs: waitMs >= 0 ? waitMs : UNKNOWN_PAUSE_MS }
 }
 
 const SECONDS = /^\d{1,9}(\.\d{1,9})?$/

@@ -229,6 +229,10 @@ export const ProviderTransactionSchema = v.object({
 })
 export type ProviderTransaction = Readonly<v.InferOutput<typeof ProviderTransactionSchema>>
 
+export function isInRupiah({ currency, isForeignNet }: ProviderTransaction): boolean {
+  return currency === 'IDR' && isForeignNet !== true
+}
+
 /** Deadlines of design section 4. */
 export const PROVIDER_READ_TIMEOUT_MS = 4_000
 export const PROVIDER_CREATE_TIMEOUT_MS = 12_000

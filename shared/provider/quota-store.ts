@@ -244,22 +244,18 @@ export function callBudget(
   }
 }
 
-/** The pause after a 429 that gives no time. */
-const DEFAULT_PAUSE_MS = 5 * SECOND_MS
-
 /**
  * Records a 429 for all environments, for the provider's time. A longer pause already recorded
- * stays. If the adapter does not know which operation was refused, all given operations pause.
+ * stays. Of the given operations only those pause that the provider refused.
  */
 export async function notePause(
   deps: PauseDeps,
   operations: readonly ProviderOperation[],
 ): Promise<void> {
-  const refused = operations.filter((operation) => deps.provider.pauseMs(operation) > 0)
-  for (const operation of refused.length > 0 ? refused : operations) {
-    const now = deps.now()
-    const until = ownPause(deps, operation) ?? addMs(now, DEFAULT_PAUSE_MS)
-    const [ttl, latest] = [expiresAfter(until, HOUR_MS), addMs(now, LONGEST_PAUSE_MS)]
+  for (const operation of operations) {
+    const until = ownPause(deps, operation)
+    if (until === undefined) continue
+    const [ttl, latest] = [expiresAfter(until, HOUR_MS), addMs(deps.now(), LONGEST_PAUSE_MS)]
     const set = { ...fieldsFrom([[operation, until]]), ttl }
     const isShorter = any(absent(operation), below(operation, until), above(operation, latest))
     await deps.table.write(update(pausesKey, { set }, isShorter))

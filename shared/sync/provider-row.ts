@@ -5,7 +5,7 @@ import type { MoneyRow } from '../journal/payment-money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
 import { findStoredPayment, isForeign } from '../payment/payment-store.ts'
-import type { ProviderTransaction } from '../provider/provider.ts'
+import { isInRupiah, type ProviderTransaction } from '../provider/provider.ts'
 import {
   finding,
   type NamedPayment,
@@ -42,10 +42,6 @@ export function moneyRowOf(transaction: ProviderTransaction): MoneyRow | undefin
   if (transaction.isDisputeWon) return { ...row, type: 'dispute_won' }
   if (type !== 'return') return undefined
   return { ...row, type: kind === 'chargeback' ? 'chargeback' : 'refund', kind: kind ?? 'refund' }
-}
-
-export function isInRupiah({ currency, isForeignNet }: ProviderTransaction): boolean {
-  return currency === 'IDR' && isForeignNet !== true
 }
 
 /** No book holds another currency. */

@@ -7,13 +7,12 @@ import {
   bookSuspenseVoid,
   houseRowOf,
 } from '../posting/house-journal.ts'
-import type { ProviderTransaction } from '../provider/provider.ts'
+import { isInRupiah, type ProviderTransaction } from '../provider/provider.ts'
 import { recordSuspense } from '../suspense/record-suspense.ts'
 import { isClosedByOperator, type Suspense } from '../suspense/suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import { bookLateFee } from './book-late-fee.ts'
 import {
-  isInRupiah,
   moneyRowOf,
   type Reconciled,
   recordOpenFee,

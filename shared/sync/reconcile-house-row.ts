@@ -7,13 +7,12 @@ import { findStoredPayment } from '../payment/payment-store.ts'
 import { askForRows, isOfSameMoney } from '../posting/assume-fee.ts'
 import { bookRowBack, bookUnmatchedRow, houseRowOf } from '../posting/house-journal.ts'
 import { movePayment } from '../posting/move-payment.ts'
-import type { ProviderTransaction } from '../provider/provider.ts'
+import { isInRupiah, type ProviderTransaction } from '../provider/provider.ts'
 import { type NamedPayment, recordSuspense } from '../suspense/record-suspense.ts'
 import { bookLateFee, feeRowsOf } from './book-late-fee.ts'
 import { recordUndonePayout } from './payout-of-row.ts'
 import {
   findMovedPayment,
-  isInRupiah,
   isYoung,
   type Reconciled,
   recordRowAgain,

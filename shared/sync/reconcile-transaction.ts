@@ -8,7 +8,7 @@ import type { Payment } from '../payment/payment.ts'
 import { isForeign } from '../payment/payment-store.ts'
 import { bookTransfer, bookUnmatchedRow, houseRowOf } from '../posting/house-journal.ts'
 import { movePayment } from '../posting/move-payment.ts'
-import type { ProviderTransaction, Unanswered } from '../provider/provider.ts'
+import { isInRupiah, type ProviderTransaction, type Unanswered } from '../provider/provider.ts'
 import { recordSuspense } from '../suspense/record-suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import { bookLateFee, bookLateFeeOfMovement } from './book-late-fee.ts'
@@ -18,7 +18,6 @@ import {
   findMovedPayment,
   findNamedPayment,
   isCreditedWith,
-  isInRupiah,
   isOfOtherCurrency,
   isYoung,
   mayBeCredited,

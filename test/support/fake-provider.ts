@@ -153,7 +153,9 @@ export function pageOfRows(
       (filter.createdTo === undefined || createdAt <= filter.createdTo) &&
       (filter.category === undefined || row.category === filter.category) &&
       (filter.rows !== 'reversed' || row.status === 'reversed') &&
-      (filter.rows !== 'others' || row.type !== 'payment') &&
+      // The provider's filter knows only the types of its list.
+      (filter.rows !== 'others' ||
+        (row.type !== 'payment' && row.type !== 'unknown' && !row.isDisputeWon)) &&
       // Without `rows` the adapter asks for payments alone.
       (filter.rows !== undefined || row.type === 'payment') &&
       (filter.providerPaymentId === undefined ||

@@ -143,14 +143,12 @@ export async function aSimulator(options: { stateFile?: string } = {}) {
     body?: unknown,
     headers: object = API_HEADERS,
   ): Promise<Answer<T>> => {
-    const sent = typeof body === 'string' ? body : JSON.stringify(body)
-    const init = {
+    const response = await fetch(simulator.url + path, {
       method,
       headers: { ...headers },
       redirect: 'manual',
-      body: sent ?? null,
-    } as const
-    const response = await fetch(simulator.url + path, init)
+      body: (typeof body === 'string' ? body : JSON.stringify(body)) ?? null,
+    })
     const text = await response.text()
     const isJson = response.headers.get('content-type') === 'application/json'
     return {
@@ -175,10 +173,8 @@ export async function aSimulator(options: { stateFile?: string } = {}) {
     clock.close()
   }
   const callbacks = async (count: number) => {
-    await vi.waitUntil(() => receiver.requests.length >= count, {
-      timeout: PATIENCE_MS,
-      interval: 5,
-    })
+    const patience = { timeout: PATIENCE_MS, interval: 5 }
+    await vi.waitUntil(() => receiver.requests.length >= count, patience)
     return receiver.requests.map(({ headers, body }) => ({
       headers,
       body: JSON.parse(body) as CallbackBody,

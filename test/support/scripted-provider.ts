@@ -43,23 +43,17 @@ function call(request: HttpCall) {
 
 /** A BCA virtual account by default. */
 export function aCreateInput(
-  { reference, expiresAt, phone, ...asked }: Asked = {},
+  { reference, expiresAt, phone, amountMinor = minor(150_000), ...asked }: Asked = {},
   client: Parameters<typeof createInput>[1] = {
     name: 'Warung Kopi',
     returnUrl: 'https://merchant.example/return',
   },
 ): CreateRequestInput {
-  const {
-    method = 'virtual_account',
-    channelCode = 'BCA',
-    amountMinor = minor(150_000),
-    description,
-  } = asked
   const request = {
-    method,
-    channelCode,
+    method: 'virtual_account' as const,
+    channelCode: 'BCA',
+    ...asked,
     notionalMinor: amountMinor,
-    description,
     customer: { phone },
   }
   const paymentId = v.parse(PaymentIdSchema, '0b1f7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f')
@@ -84,19 +78,14 @@ export const VA_NUMBER = {
 
 /** The answer echoes the request, as the provider does. */
 export function createdAnswer(overrides: object = {}, status = 201): Script {
-  return (response, request) => {
-    const { reference_id, request_amount, currency, channel_code } = JSON.parse(request.body)
+  return (response, request) =>
     json(status, {
       payment_request_id: 'pr-1',
-      reference_id,
-      request_amount,
-      currency,
-      channel_code,
+      ...JSON.parse(request.body),
       status: 'REQUIRES_ACTION',
       actions: [VA_NUMBER],
       ...overrides,
     })(response, request)
-  }
 }
 
 /** One paid and settled virtual account, in the provider's format. */

@@ -111,8 +111,6 @@ function channelOf(code: string) {
 
 /** From the gateway's table of the provider's pages; undefined for a wallet that it lacks. */
 export function amountsOf(code: string) {
-  const names = [code, code.replace(/_VIRTUAL_ACCOUNT$/, '')]
-  return CHANNEL_TABLE.find(
-    (channel) => (channel.code || 'QRIS') === names[channel.method === 'virtual_account' ? 1 : 0],
-  )?.facts?.amounts
+  const name = code === 'QRIS' ? '' : code.replace(/_VIRTUAL_ACCOUNT$/, '')
+  return CHANNEL_TABLE.find((channel) => channel.code === name)?.facts?.amounts
 }

@@ -51,7 +51,10 @@ type Cells = v.InferOutput<typeof CellsSchema>
 
 const OUTCOMES: Readonly<Record<string, AnswerLine['outcome']>> = {
   ...outcomes('paid', 'paid done success successful succeeded completed settled berhasil sukses'),
-  ...outcomes('failed', 'failed failure rejected returned gagal ditolak compliance_rejected'),
+  ...outcomes(
+    'failed',
+    'failed failure rejected returned gagal ditolak compliance_rejected reversed voided cancelled',
+  ),
 }
 
 /** Banks write some lines about the account first. */

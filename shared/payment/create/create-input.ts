@@ -1,3 +1,4 @@
+import { PAYER_NAME } from '../../channel/channel-facts.ts'
 import { channelOf } from '../../channel/channels.ts'
 import type { Caller } from '../../client/client.ts'
 import { assertInvariant } from '../../errors.ts'
@@ -30,9 +31,8 @@ export function createInput(
     amountMinor: request.notionalMinor,
     description: request.description,
     expiresAt,
-    // A bank shows the payer 3 to 50 letters and spaces.
     displayName:
-      needs.displayName && (displayName.length >= 3 ? displayName : stage.defaultDisplayName),
+      needs.displayName && (PAYER_NAME.test(displayName) ? displayName : stage.defaultDisplayName),
     phone,
     returnUrls: Object.fromEntries((needs.returnUrls ?? []).map((outcome) => [outcome, returnUrl])),
   }

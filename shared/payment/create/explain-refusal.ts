@@ -46,8 +46,7 @@ export async function reportRefusal(
   { request }: CreatingPayment,
   answer: CreateAnswer,
 ): Promise<void> {
-  if (answer.kind === 'not_executed' && deps.provider.pauseMs('createRequest') > 0)
-    await notePause(deps, ['createRequest'])
+  if (answer.kind === 'not_executed') await notePause(deps, ['createRequest'])
   if (answer.kind !== 'refused' || !answer.isNotActivated || !isListedChannel(request)) return
   const subject = `${request.channelCode ?? request.method}#${deps.now().slice(0, 10)}`
   await recordFinding(deps, { subject, cause: 'channel_not_activated', payment: undefined })

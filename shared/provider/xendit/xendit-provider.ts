@@ -223,11 +223,11 @@ async function cancelRequest(send: Send, id: string, leftMs: () => number): Prom
   switch (code ?? '') {
     case 'INACTIVE_PAYMENT_REQUEST':
       return { kind: 'final' }
-    case 'INELIGIBLE_TRANSACTION_STATUS':
-      return { kind: 'not_cancellable' }
     case 'TEMPORARILY_UNAVAILABLE':
       return UNREADABLE
-    // No document lists the channels that can cancel.
+    // No document lists the states of the first code, or the channels of the second: a paid request
+    // may get either.
+    case 'INELIGIBLE_TRANSACTION_STATUS':
     case 'API_VALIDATION_ERROR': {
       const answer = await getRequest(send, id, leftMs())
       return answer.kind === 'found'

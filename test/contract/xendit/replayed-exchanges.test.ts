@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { HttpOutcome } from '../../../shared/provider/call-json.ts'
 import type { CreateRequestInput, Provider } from '../../../shared/provider/provider.ts'
 import { chosenProvider } from '../../../shared/runtime/chosen-provider.ts'
+import { PAID_REQUEST } from '../../support/scripted-provider.ts'
 import { PROJECT_ROOT, projectText } from '../../support/source-file.ts'
 
 /*
@@ -31,20 +32,23 @@ function exchangesIn(file: string) {
   return lines.map((line) => v.parse(Exchange, JSON.parse(line)))
 }
 
-function adapterThatHears(outcome: HttpOutcome) {
+/** After a refused cancel the adapter asks for its request. */
+function adapterThatHears(method: string, outcome: HttpOutcome, id: string) {
+  const json = { ...PAID_REQUEST, payment_request_id: id }
   return chosenProvider({
     baseUrl: 'https://provider.example',
     stage: 'local',
     secrets: { get: async () => '{"secret_key":"xnd_development_x"}' },
     nowMs: () => 0,
-    call: async () => outcome,
+    call: async (asked) =>
+      asked.method === method ? outcome : { kind: 'answered', status: 200, json },
   })
 }
 
 /** What the adapter makes of an exchange of one of its calls; undefined for other calls. */
 async function reading({ method, path, body, outcome }: Exchange) {
-  const provider = adapterThatHears(outcome)
   const [, , resource = '', id = '', action] = path.replace(/\?.*/, '').split('/')
+  const provider = adapterThatHears(method, outcome, id)
   switch (`${method} ${resource} ${action ?? ''}`.trim()) {
     case 'POST payment_requests':
       return (await provider.createRequest(inputOf(body ?? {}), 1_000)).kind

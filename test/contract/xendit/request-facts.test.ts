@@ -99,9 +99,9 @@ const TABLES: Readonly<Record<Operation, Table>> = {
     ask: (provider) => provider.cancelRequest('pr-'.padEnd(39, '0')),
     meanings: {
       final: 'INACTIVE_PAYMENT_REQUEST',
-      not_cancellable: 'INELIGIBLE_TRANSACTION_STATUS',
       not_found: 'DATA_NOT_FOUND',
-      unanswered: `TEMPORARILY_UNAVAILABLE CHANNEL_UNAVAILABLE ${NO_ANSWER}`,
+      unanswered: `INELIGIBLE_TRANSACTION_STATUS TEMPORARILY_UNAVAILABLE CHANNEL_UNAVAILABLE
+        ${NO_ANSWER}`,
     },
   },
   getRequest: {

@@ -157,28 +157,26 @@ describe('payout-answer --file (design section 15)', () => {
     ])
   })
 
-  it('marks what the bank refused as failed, in its words, and says so again', async ({
-    batch,
-  }) => {
-    const failed = ownRows(batch, {
-      status: 'GAGAL',
-      bank_reference: '',
-      reason: 'Rekening tutup\ufe0f',
-    })
+  // A transfer of the provider ends as REVERSED, VOIDED or CANCELLED too.
+  it.for(['GAGAL', 'REVERSED', 'VOIDED', 'CANCELLED'])(
+    'marks as failed what is %s, in its words, and says so again',
+    async (status, { batch }) => {
+      const failed = ownRows(batch, { status, bank_reference: '', reason: 'Rekening tutup\ufe0f' })
 
-    for (let sent = 0; sent < 2; sent++)
-      expect(await batch.answer(text(failed))).toMatchObject({
-        code: 0,
-        out: expect.stringContaining('0 done, 2 failed, 0 refused'),
+      for (let sent = 0; sent < 2; sent++)
+        expect(await batch.answer(text(failed))).toMatchObject({
+          code: 0,
+          out: expect.stringContaining('0 done, 2 failed, 0 refused'),
+        })
+
+      const [first] = batch.settlements
+      expect(await findAnySettlement(batch.deps, String(first?.settlementId))).toMatchObject({
+        status: 'failed',
+        notes: 'Rekening tutup',
       })
-
-    const [first] = batch.settlements
-    expect(await findAnySettlement(batch.deps, String(first?.settlementId))).toMatchObject({
-      status: 'failed',
-      notes: 'Rekening tutup',
-    })
-    expect(await batch.answer(text(ownRows(batch)))).toMatchObject({ code: 1 })
-  })
+      expect(await batch.answer(text(ownRows(batch)))).toMatchObject({ code: 1 })
+    },
+  )
 
   it('pays nothing twice: the same file again, and with swapped references', async ({ batch }) => {
     const [head = [], first = [], second = []] = ownRows(batch)

@@ -44,6 +44,11 @@ describe("a stage's file", () => {
     ['hour 2.5', { auditAtUtc: { hour: 2.5, minute: 0 } }, 'auditAtUtc.hour: a whole number'],
     ['minute 60', { sweepAtUtc: { hour: 2, minute: 60 } }, 'sweepAtUtc.minute: at most 59'],
     ['a time without minutes', { sweepAtUtc: { hour: 2 } }, 'sweepAtUtc.minute'],
+    [
+      'a name that no bank shows',
+      { payer: { ...devFile.payer, name: '24/7' } },
+      'payer.name: 3 to 50 letters',
+    ],
     ['fees as Invoiced', { providerFees: 'Invoiced' }, 'providerFees: '],
     ['no call a minute', { providerCallsPerMinute: 0 }, 'providerCallsPerMinute: at least 1'],
     [

@@ -109,6 +109,7 @@ describe('a callback while the provider limits our calls', () => {
     const { deps, receivePaid, reread } = await aHiddenPayment('missing', memoryDeps())
     const paymentBefore = await reread()
     deps.provider.silence('getPayment', 'rate_limited')
+    deps.provider.script('pauseMs', () => 5_000 * deps.provider.countOf('getPayment'))
 
     expect([await receivePaid(), await receivePaid()]).toStrictEqual(['ask_again', 'ask_again'])
 

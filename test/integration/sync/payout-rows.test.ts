@@ -21,7 +21,7 @@ import { rowOut } from './transfer-rows.ts'
 
 const FEE = 2_500
 
-/** `disbursed`: the row of a transfer that names the settlement, with a fee beside its amount. */
+/** `disbursed`: the row of a transfer that names the settlement, with a fee; `booked`: one read. */
 const it = syncTest
   .extend('settlement', async ({ deps, client, credited, sync }) => {
     await sync(rowNow(deps, credited))
@@ -42,6 +42,11 @@ const it = syncTest
           ...shown,
         }),
   )
+  .extend('booked', async ({ sync, disbursed }) => {
+    const row = disbursed()
+    await sync(row)
+    return row
+  })
   .extend('becomes', ({ deps, rows }) => (row: ProviderTransaction, shown: object) => {
     deps.clock.advance(600)
     const { transactionId: id, createdAt: created, reference: reference_id, amountMinor } = row
@@ -67,10 +72,7 @@ describe('the row of a payout that the provider made', () => {
     },
   )
 
-  it('that fails after it was booked is booked back', async ({ deps, rows, sync, disbursed }) => {
-    const row = disbursed()
-    await sync(row)
-
+  it('that fails after it was booked is booked back', async ({ deps, rows, sync, booked: row }) => {
     rows.pop()
     deps.clock.advance(60)
     await sync({ ...row, status: 'failed', updatedAt: deps.now() })
@@ -148,12 +150,9 @@ describe('the row of a payout that the provider made', () => {
   it('is a finding when its settlement is marked failed later, also if it is re-credited', async ({
     deps,
     settlement,
-    sync,
-    disbursed,
+    booked: row,
     syncDays,
   }) => {
-    const row = disbursed()
-    await sync(row)
     await fail(deps, settlement)
     await recredit(deps, settlement)
     expect(deps.published).toStrictEqual([])
@@ -171,11 +170,9 @@ describe('the row of a payout that the provider made', () => {
     settlement,
     sync,
     syncAfter,
-    disbursed,
+    booked: row,
     becomes,
   }) => {
-    const row = disbursed()
-    await sync(row)
     becomes(row, { status: 'REVERSED' })
     await sync()
     await fail(deps, settlement)
@@ -197,9 +194,7 @@ describe('the row of a payout that the provider made', () => {
 describe('the row of a payout that becomes void after it was booked', () => {
   it.for(['REVERSED', 'FAILED', 'VOIDED'])(
     'is told when it is %s, because the merchant lacks the money of a paid settlement',
-    async (status, { deps, settlement, sync, syncAfter, disbursed, becomes }) => {
-      const row = disbursed()
-      await sync(row)
+    async (status, { deps, settlement, sync, syncAfter, booked: row, becomes }) => {
       await payOut(deps, settlement)
       becomes(row, { status })
 
@@ -217,13 +212,10 @@ describe('the row of a payout that becomes void after it was booked', () => {
   it('is told although the process dies after the row is booked back', async ({
     deps,
     settlement,
-    sync,
     syncAfter,
-    disbursed,
+    booked: row,
     becomes,
   }) => {
-    const row = disbursed()
-    await sync(row)
     await payOut(deps, settlement)
     becomes(row, { status: 'REVERSED' })
     await syncProviderTransactions(dyingBefore(deps, settlement.settlementId))
@@ -238,11 +230,9 @@ describe('the row of a payout that becomes void after it was booked', () => {
     deps,
     settlement,
     sync,
-    disbursed,
+    booked: row,
     becomes,
   }) => {
-    const row = disbursed()
-    await sync(row)
     await payOut(deps, settlement)
     await bringBack(deps, settlement)
     becomes(row, { status: 'REVERSED' })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { accountDigits, findBank } from '../../../shared/bank/bank-account.ts'
+import { accountDigits, findBank, whyNoAccount } from '../../../shared/bank/bank-account.ts'
 import { BANKS } from '../../../shared/bank/banks.ts'
 
 describe('banks as data (design section 15)', () => {
@@ -12,6 +12,12 @@ describe('banks as data (design section 15)', () => {
 
     expect(BANKS.length).toBeGreaterThanOrEqual(25)
     for (const field of fields) expect(new Set(field).size).toBe(BANKS.length)
+  })
+
+  it('has the lengths of BNI by the provider’s page', () => {
+    const whyNot = (bank_account_no: string) => whyNoAccount({ bank_name: 'BNI', bank_account_no })
+
+    expect(['1234567', '12345678901'].map(whyNot)).toStrictEqual([undefined, undefined])
   })
 
   it('finds one bank by each name', () => {

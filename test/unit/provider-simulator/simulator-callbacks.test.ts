@@ -1,10 +1,14 @@
 import { describe, expect } from 'vitest'
 import { CALLBACK_TOKEN } from '../../../infra/local/provider-simulator/simulator-keys.ts'
-import { simulatorIt as it } from '../../support/provider-simulator-harness.ts'
+import { type aCore, simulatorIt as it } from '../../support/provider-simulator-harness.ts'
 
 const [MINUTE, MONTH] = [60, 30 * 86_400]
 const REFERENCE = '0b1f7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f-1'
 const PAYMENT_ID = '5f2d7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f'
+
+function webhookIds({ callbacks }: Pick<ReturnType<typeof aCore>, 'callbacks'>) {
+  return new Set(callbacks.map(({ headers }) => headers['webhook-id'])).size
+}
 
 describe('the callbacks of the provider simulator', () => {
   it.for([
@@ -28,7 +32,7 @@ describe('the callbacks of the provider simulator', () => {
 
       expect(counts).toStrictEqual([1, 1, 2, 3, 4, 5, 6].map((count) => Math.min(count, times)))
       expect(sim.callbacks).toHaveLength(times)
-      expect(new Set(sim.callbacks.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+      expect(webhookIds(sim)).toBe(1)
     },
   )
 
@@ -55,9 +59,7 @@ describe('the callbacks of the provider simulator', () => {
       expect(
         sim.callbacks.map(({ created }) => (Date.parse(created) - startedMs) / 1_000),
       ).toStrictEqual(seconds)
-      expect(new Set(sim.callbacks.map(({ headers }) => headers['webhook-id'])).size).toBe(
-        Math.min(1, seconds.length),
-      )
+      expect(webhookIds(sim)).toBe(Math.min(1, seconds.length))
     },
   )
 

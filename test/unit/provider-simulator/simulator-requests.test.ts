@@ -27,15 +27,16 @@ describe('a request of the provider simulator', () => {
   })
 
   // The first number is from a public report (xendit-java #93).
-  it.for(['+62081298498259', '+62211234567', '081298498259'])(
-    'refuses the phone %s',
-    (account_mobile_number, { sim: { core } }) => {
-      const channel_properties = { account_mobile_number }
-      const ask = () => core.createPaymentRequest(aRequestBody('OVO', { channel_properties }))
+  it.for([
+    ['OVO', { account_mobile_number: '+62081298498259' }],
+    ['OVO', { account_mobile_number: '+62211234567' }],
+    ['OVO', { account_mobile_number: '081298498259' }],
+    ['BNI_VIRTUAL_ACCOUNT', { display_name: '24/7' }],
+  ] as const)('is refused of %s with %o', ([channel, channel_properties], { sim: { core } }) => {
+    const ask = () => core.createPaymentRequest(aRequestBody(channel, { channel_properties }))
 
-      expect(ask).toThrow(expect.objectContaining({ errorCode: 'API_VALIDATION_ERROR' }))
-    },
-  )
+    expect(ask).toThrow(expect.objectContaining({ errorCode: 'API_VALIDATION_ERROR' }))
+  })
 
   it.for(['GOPAY', 'DANA'])('of %s has a link into the app beside the page', (code, { sim }) => {
     const { actions } = sim.core.createPaymentRequest(aRequestBody(code))

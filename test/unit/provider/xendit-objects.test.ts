@@ -121,11 +121,13 @@ it.each<[number, object, CancelAnswer]>([
 })
 
 it.each([
-  ['REQUIRES_ACTION', { kind: 'not_cancellable' }],
-  ['EXPIRED', { kind: 'final' }],
-  ['STATE_OF_TOMORROW', noAnswer('server_error')],
-])('xendit cancelRequest of a channel without cancels asks: %s is %j', async (status, expected) => {
-  const refused = json(400, { error_code: 'API_VALIDATION_ERROR' })
+  ['API_VALIDATION_ERROR', 'REQUIRES_ACTION', { kind: 'not_cancellable' }],
+  ['API_VALIDATION_ERROR', 'EXPIRED', { kind: 'final' }],
+  ['API_VALIDATION_ERROR', 'STATE_OF_TOMORROW', noAnswer('server_error')],
+  ['INELIGIBLE_TRANSACTION_STATUS', 'PENDING', { kind: 'not_cancellable' }],
+  ['INELIGIBLE_TRANSACTION_STATUS', 'SUCCEEDED', { kind: 'final' }],
+])('xendit cancelRequest that is refused by %s asks: %s is %j', async (code, status, expected) => {
+  const refused = json(400, { error_code: code })
   const shown = json(200, { ...PAID_REQUEST, status })
   const { provider } = await scriptedProvider((response, request) =>
     (request.method === 'POST' ? refused : shown)(response, request),

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { PHONE_FORM } from '../../../../shared/channel/channel-facts.ts'
+import { PAYER_NAME, PHONE_FORM } from '../../../../shared/channel/channel-facts.ts'
 import { amountsOf, type Channel, requireChannel } from '../channels.ts'
 import { takeFault } from '../faults.ts'
 import { ProviderError, parseInput } from '../provider-error.ts'
@@ -48,7 +48,7 @@ const CreateRequestBody = v.object({
 })
 
 const VirtualAccountProperties = v.strictObject({
-  display_name: text(250),
+  display_name: v.pipe(v.string(), v.regex(PAYER_NAME, 'must be 3 to 50 letters and spaces')),
   expires_at: v.optional(Instant),
   virtual_account_number: v.optional(v.string()),
   success_return_url: v.optional(ReturnUrl),

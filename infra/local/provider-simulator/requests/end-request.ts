@@ -25,10 +25,8 @@ const SimulateBody = v.nullish(
 export function simulatePayment(world: World, id: string, body: unknown) {
   const record = requireRequest(world, id)
   const order = parseInput(SimulateBody, body)
-  if (!isOpen(record.request) && !takeFault(world, 'payment', 'after_expiry')) {
-    const message = `Payment request is ${record.request.status} and cannot be paid`
-    throw new ProviderError('INACTIVE_PAYMENT_REQUEST', message)
-  }
+  if (!isOpen(record.request) && !takeFault(world, 'payment', 'after_expiry'))
+    requireOpen(world, id)
   const wrongAmount = numberOf(takeFault(world, 'payment', 'wrong_amount'))
   const amount = wrongAmount ?? order?.amount ?? record.request.request_amount
   const now = timestampNow(world)
@@ -43,11 +41,7 @@ export function simulatePayment(world: World, id: string, body: unknown) {
   const settleAtMs = bookCapture(world, payment, { captureId, amount, isFoundLate })
   if (!isFoundLate) {
     const status = isOpen(record.request) ? 'SUCCEEDED' : record.request.status
-    const latest = { latest_payment_id: payment.payment_id }
-    world.store.requests.put({
-      ...record,
-      request: { ...record.request, status, ...latest, updated: now },
-    })
+    closeRequest(world, record, { status, latest_payment_id: payment.payment_id })
   }
   announce(world, 'payment.capture', payment, isFoundLate ? settleAtMs : undefined)
   return {
@@ -66,7 +60,7 @@ export function simulatePayment(world: World, id: string, body: unknown) {
 export function cancelRequest(world: World, id: string) {
   const record = requireOpen(world, id)
   if (record.request.status !== 'REQUIRES_ACTION') {
-    const message = `Payment request cannot be cancelled because of its current status ${record.request.status}`
+    const message = `Payment request is ${record.request.status} and cannot be cancelled`
     throw new ProviderError('INELIGIBLE_TRANSACTION_STATUS', message)
   }
   return closeRequest(world, record, { status: 'CANCELED' })
