@@ -205,7 +205,7 @@ const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
 })
 
 const WHOLE_AUDIT: TableAccess = allAccess(CLIENT_AUDIT, {
-  GetItem: ['BATCH', 'NOTED', 'SYNC'],
+  GetItem: ['BATCH', 'SYNC'],
   BatchGetItem: ['APIKEY', 'NOTED', 'SUSPENSE'],
   Query: ['HOUSE', 'NOTED'],
   UpdateItem: ['HOUSE'],
@@ -216,7 +216,7 @@ export const AUDITING: TableAccess = allAccess(WHOLE_AUDIT, { PutItem: ['VERDICT
 
 /** Writes what an audit derives. No recount updates a payment, and none deletes but an endpoint. */
 export const RECOUNTING: TableAccess = allAccess(WHOLE_AUDIT, RECORDING, {
-  GetItem: ['ADJUSTMENT', 'APIKEY', 'HOUSE', 'PAYMENT', 'SUSPENSE'],
+  GetItem: ['ADJUSTMENT', 'APIKEY', 'HOUSE', 'NOTED', 'PAYMENT', 'SUSPENSE'],
   GetFields: ['ENDPOINTS'],
   BatchGetItem: ['LEDGER'],
   Query: ['EVENT'],

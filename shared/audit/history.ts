@@ -11,12 +11,12 @@ import { addMs, DAY_MS, dayNumber, later, timestampOf } from '../time.ts'
 import { confirmedDifferences, type Difference, withoutClient } from '../verdict/difference.ts'
 import type { Verdict } from '../verdict/verdict-store.ts'
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
-import { FIRST_DAY, LAST_DAY, readHouse } from './judged/audit-journal.ts'
+import { readHouse } from './judged/audit-journal.ts'
 import { auditVerdict } from './judged/audit-progress.ts'
 import { auditRegistration, notesOf } from './judged/audit-registers.ts'
 import { judgeSettlement, SumStateSchema } from './judged/audit-settlement.ts'
 import { auditSettlementEvents } from './judged/audit-settlement-events.ts'
-import { auditNotes, judgeSuspense } from './judged/audit-suspense.ts'
+import { judgeSuspense } from './judged/audit-suspense.ts'
 import { auditTrails } from './judged/audit-trails.ts'
 import {
   type ClientBooks,
@@ -210,21 +210,17 @@ export function dayOfSlot(today: number, slot: number) {
   return today - ((today - slot) % CYCLE_DAYS)
 }
 
-/** Listed suspense of the client, and suspense that journal and register name. */
+/** Suspense of the client that its register and the house journal name. */
 function suspensePart(deps: AuditDeps, { clientId }: Client): Part {
   return {
     key: SUSPENSE,
     judge: async (state, isOver) => {
       const { entries } = await readHouse(deps)
-      const named = new Set(entries.flatMap(({ suspenseId }) => suspenseId ?? []))
-      const lists = [[FIRST_DAY, LAST_DAY]] as const
-      const items = await judgeSuspense(deps, entries, { lists, named, clientId, state, isOver })
-      const notedDifferences = await confirmedDifferences(deps, async () =>
-        auditNotes(deps, await notesOf(deps, clientId)),
-      )
-      const all = [...items.differences, ...notedDifferences]
-      const own = all.filter((one) => one.clientId === clientId)
-      return { ...items, differences: own.map(withoutClient) }
+      const booked = entries.flatMap((one) => (one.clientId === clientId && one.suspenseId) || [])
+      const named = [...booked, ...(await notesOf(deps, clientId)).map(({ id }) => id)]
+      const judged = { lists: [], named, clientId, state, isOver }
+      const { differences } = await judgeSuspense(deps, entries, judged)
+      return { differences: differences.map(withoutClient) }
     },
   }
 }

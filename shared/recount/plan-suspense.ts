@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { derivedTotals, readHouse, totalOf } from '../audit/judged/audit-journal.ts'
-import { backIn, resolvedIn } from '../audit/judged/audit-suspense.ts'
+import { derivedItem, resolvedIn } from '../audit/judged/audit-suspense.ts'
 import { readTrail } from '../audit/judged/audit-trails.ts'
 import { rowDifferences } from '../audit/rows/row-differences.ts'
 import { PaymentIdSchema } from '../ids.ts'
@@ -71,9 +71,7 @@ async function planItem(
   if (born === undefined || born.clientId !== clientId) return []
   const entries = allEntries.filter(({ suspenseId }) => suspenseId === id)
   const source = item ? { ...item, ...v.parse(NotedSchema, born) } : await bornItem(deps, born)
-  // Without its entry a row of the provider counts as not booked: the sync books it again.
-  const providerMinor = entries.find(({ type }) => type === 'suspense')?.providerMinor
-  const booked: Suspense = { ...source, providerMinor, ...backIn(source, entries) }
+  const booked = derivedItem(source, entries, [])
   const resolved = resolutionOf(source, entries, records)
   const after: Suspense = { ...booked, ...resolved }
   const isByOperator = resolved !== undefined

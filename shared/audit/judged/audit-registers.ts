@@ -8,14 +8,11 @@ import {
 } from '../../client/client-register.ts'
 import type { StoreDeps, TableDeps } from '../../deps.ts'
 import type { ClientId } from '../../ids.ts'
-import { ifValid } from '../../if-valid.ts'
-import { type Noted, NotedSchema, type Suspense } from '../../suspense/suspense.ts'
 import { notedItems } from '../../suspense/suspense-store.ts'
-import { attributeName, type Item } from '../../table/attributes.ts'
-import { notedKey } from '../../table/keys.ts'
+import type { Item } from '../../table/attributes.ts'
 import { queryAll } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
-import { compare, missingRow, unreadableRow, withClient } from '../../verdict/difference.ts'
+import { compare, withClient } from '../../verdict/difference.ts'
 import { auditBatches } from './audit-batches.ts'
 import { auditSyncHead, auditVerdict } from './audit-progress.ts'
 import { auditSubjects, readTrail } from './audit-trails.ts'
@@ -64,7 +61,7 @@ export async function auditRegistration(deps: TableDeps, client: Client) {
 export type Note = {
   readonly id: string
   readonly clientId: string | undefined
-  readonly noted: Noted | undefined
+  readonly note: Item
 }
 
 const SIDE_BY_SIDE = 16
@@ -81,34 +78,6 @@ export async function readNotes(deps: TableDeps, isWanted: (owner: string) => bo
 }
 
 export async function notesOf(deps: TableDeps, clientId: ClientId | undefined) {
-  return (await notedItems(deps, clientId)).map((item) => {
-    return { id: String(item['sk']), clientId, noted: notedIn(item) }
-  })
-}
-
-/** Undefined if the row of the register is unreadable. */
-export function notedIn(item: Item): Noted | undefined {
-  const noted = ifValid(NotedSchema, item)
-  return noted?.suspenseId === item['sk'] ? noted : undefined
-}
-
-const NOTED_FIELDS = v.keyof(NotedSchema).options
-
-/** Each item has one row in the register, under its client, with the same values. */
-export async function compareWithNotes(deps: TableDeps, item: Suspense, notes: readonly Note[]) {
-  const { suspenseId: id, clientId: owner } = item
-  const differences = notes.flatMap(({ clientId, noted }) =>
-    withClient(
-      clientId,
-      noted
-        ? NOTED_FIELDS.flatMap((field) =>
-            compare(`suspense.${attributeName(field)}`, id, noted[field], item[field]),
-          )
-        : unreadableRow('noted', id),
-    ),
-  )
-  // An item that is younger than the read of the register is looked up.
-  const isNoted =
-    notes.some(({ clientId }) => clientId === owner) || (await deps.table.get(notedKey(item)))
-  return isNoted ? differences : [...differences, ...withClient(owner, missingRow('noted', id))]
+  const notes = await notedItems(deps, clientId)
+  return notes.map((note) => ({ id: String(note['sk']), clientId, note }))
 }

@@ -7,7 +7,13 @@ import type { HouseEntry } from '../../journal/house-store.ts'
 import { minor } from '../../money.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import { lastAlertAt } from '../../suspense/dispute.ts'
-import { isMoved, type Suspense, SuspenseSchema, saidById } from '../../suspense/suspense.ts'
+import {
+  isMoved,
+  NotedSchema,
+  type Suspense,
+  SuspenseSchema,
+  saidById,
+} from '../../suspense/suspense.ts'
 import { suspenseRow } from '../../suspense/suspense-store.ts'
 import type { Item } from '../../table/attributes.ts'
 import { idOf, notedKey, rowKeysOf, suspenseKey } from '../../table/keys.ts'
@@ -29,7 +35,7 @@ import { auditHeld } from '../rows/audit-legs.ts'
 import { auditMoved } from '../rows/audit-moved.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { type DaySpan, readHouse } from './audit-journal.ts'
-import { compareWithNotes, type Note, notedIn } from './audit-registers.ts'
+import type { Note } from './audit-registers.ts'
 import { readTrail } from './audit-trails.ts'
 import { saidAs } from './derive-client.ts'
 import { auditShownMoney } from './judge-shown.ts'
@@ -58,7 +64,8 @@ export async function judgeSuspense(
     isOver,
   }: {
     readonly lists: readonly List[]
-    readonly named: ReadonlySet<string>
+    readonly named: Iterable<string>
+    /** Its register has the items; absent: the register of the client of each item. */
     readonly clientId?: ClientId | undefined
     readonly state: unknown
     readonly isOver: () => boolean
@@ -69,11 +76,12 @@ export async function judgeSuspense(
   const judge = async (ids: readonly string[]) => {
     const newIds = ids.filter((id) => !readIds.has(id))
     for (const id of newIds) readIds.add(id)
-    const judged = await judgeById(deps, newIds, { entries, clientId })
+    const judged = await judgeById(deps, newIds, entries, clientId)
     const wrong = judged.flatMap((one) => (one.differences.length > 0 ? [one.id] : []))
     if (wrong.length === 0) return
     const confirmed = await confirmedDifferences(deps, async () => {
-      const again = await judgeById(deps, wrong, { ...(await readHouse(deps)), clientId })
+      const house = await readHouse(deps)
+      const again = await judgeById(deps, wrong, house.entries, clientId)
       return again.flatMap((one) => one.differences)
     })
     differences.push(...confirmed)
@@ -103,19 +111,17 @@ function pagesOf(deps: TableDeps, list: List, cursor: QueryPage['cursor']) {
 
 /** The items that rows of the register name are there, and are as these rows say. */
 export async function auditNotes(deps: StoreDeps, notes: readonly Note[]) {
-  const pages = chunks([...new Set(notes.map(({ id }) => id))], PAGE)
-  const rows = (await Array.fromAsync(pages, (ids) => rowsOf(deps, ids))).flat()
-  const byId = new Map(rows.map((row) => [row.id, row]))
-  const judged = await mapInChunks(notes, SIDE_BY_SIDE, async (note) => {
-    const { id } = note
-    const { item, stored } = byId.get(id) ?? {}
-    if (!item || !stored) return auditUnread(deps, { id, stored, notes: [note], entries: [] })
+  const rows = (await Array.fromAsync(chunks(notes, PAGE), (some) => rowsOf(deps, some))).flat()
+  const judged = await mapInChunks(rows, SIDE_BY_SIDE, async (row) => {
+    const { id, clientId, item, stored } = row
+    if (!item || !stored) return auditUnread(deps, row)
     // Its lists may not have it.
-    const row = suspenseRow({ ...item, dueAt: ifValid(TimestampSchema, stored['dueAt']) })
-    return [
-      ...withClient(item.clientId, rowDifferences('suspense', id, row, stored)),
-      ...(await compareWithNotes(deps, item, [note])),
-    ]
+    const dueAt = ifValid(TimestampSchema, stored['dueAt'])
+    const derived = suspenseRow({ ...item, ...notedIn(row), dueAt })
+    return withClient(clientId, [
+      ...rowDifferences('suspense', id, derived, stored),
+      ...auditNote(row),
+    ])
   })
   return judged.flat()
 }
@@ -124,84 +130,89 @@ export async function auditNotes(deps: StoreDeps, notes: readonly Note[]) {
 async function judgeById(
   deps: StoreDeps,
   ids: readonly string[],
-  {
-    entries: allEntries,
-    clientId: onlyClient,
-  }: { readonly entries: readonly HouseEntry[]; readonly clientId: ClientId | undefined },
+  allEntries: readonly HouseEntry[],
+  owner: ClientId | undefined,
 ) {
   const byItem = Map.groupBy(allEntries, ({ suspenseId }) => suspenseId)
-  const rows = (await rowsOf(deps, ids))
-    .filter(({ item }) => !onlyClient || !item || item.clientId === onlyClient)
-    .map((row) => {
-      const entries = byItem.get(row.id) ?? []
-      return { ...row, entries, clientId: row.stored ? row.item?.clientId : ownerIn(entries) }
-    })
+  const named = ids.map((id) => ({ id }))
+  const rows = (await rowsOf(deps, named)).map((row) => {
+    const entries = byItem.get(row.id) ?? []
+    const witness = row.item ?? entries.find(({ clientId }) => clientId !== undefined)
+    return { ...row, entries, clientId: owner ?? witness?.clientId }
+  })
   const keys = rows.map(({ id: suspenseId, clientId }) => notedKey({ suspenseId, clientId }))
   const register = await deps.table.getMany(keys)
-  const notedRows = rows.map((row, at) => {
-    const note = register[at]
-    return { ...row, notes: note ? [{ ...row, noted: notedIn(note) }] : [] }
-  })
+  const notedRows = rows.map((row, at) => ({ ...row, note: register[at] }))
   return mapInChunks(notedRows, SIDE_BY_SIDE, async (row) => {
-    const { id, item, stored = {}, entries, notes } = row
+    const { id, clientId, item, stored = {} } = row
     if (item === undefined) return { id, differences: await auditUnread(deps, row) }
     const own = [
-      ...(await auditItem(deps, { item, stored }, entries)),
+      ...(await auditItem(deps, { ...row, item, stored })),
       ...(await auditShownMoney(deps, item)),
       ...(await auditMoved(deps, [item])),
+      ...auditNote(row),
     ]
-    const ofNotes = await compareWithNotes(deps, item, notes)
-    return { id, differences: [...withClient(item.clientId, own), ...ofNotes] }
+    return { id, differences: withClient(clientId, own) }
   })
 }
 
 /** `item`: undefined if it is missing or unreadable. */
-async function rowsOf(deps: TableDeps, ids: readonly string[]) {
-  const rows = await deps.table.getMany(ids.map(suspenseKey))
-  return ids.map((id, at) => {
+async function rowsOf<Named extends Pick<Note, 'id'>>(deps: TableDeps, named: readonly Named[]) {
+  const rows = await deps.table.getMany(named.map(({ id }) => suspenseKey(id)))
+  return named.map((one, at) => {
     const [stored, read] = [rows[at], ifValid(SuspenseSchema, rows[at])]
-    return { id, stored, item: read && { ...read, suspenseId: id } }
+    return { ...one, stored, item: read && { ...read, suspenseId: one.id } }
   })
 }
 
-function ownerIn(witnesses: readonly { readonly clientId?: string | undefined }[]) {
-  return witnesses.find(({ clientId }) => clientId !== undefined)?.clientId
+type WithNote = { readonly id: string; readonly note: Item | undefined }
+type Unread = WithNote & Pick<Note, 'clientId'> & { readonly stored: Item | undefined }
+
+const NOTED_FIELDS = v.keyof(NotedSchema).options
+
+/** With its absent fields. Undefined if the row of the register is missing or unreadable. */
+function notedIn({ id, note }: WithNote) {
+  const noted = ifValid(NotedSchema, note)
+  if (noted?.suspenseId !== id) return undefined
+  return { ...Object.fromEntries(NOTED_FIELDS.map((field) => [field, undefined])), ...noted }
 }
 
-async function auditUnread(
+/** The item is compared with this row, so this row only with what the id says. */
+function auditNote({ id, note }: WithNote) {
+  if (note === undefined) return missingRow('noted', id)
+  const noted = notedIn({ id, note })
+  return noted
+    ? rowDifferences('noted', id, { ...noted, ...saidById(id) }, note)
+    : unreadableRow('noted', id)
+}
+
+async function auditUnread(deps: StoreDeps, { stored, clientId, ...row }: Unread) {
+  const noted = stored ? undefined : notedIn(row)
+  const found = stored ? unreadableRow('suspense', row.id) : missingRow('suspense', row.id)
+  const shown = noted ? await auditShownMoney(deps, { ...noted, status: 'open' }) : []
+  return withClient(clientId, [...found, ...shown])
+}
+
+/** Derives an item from its row in the register, its operators' record and its entries. */
+async function auditItem(
   deps: StoreDeps,
   {
-    id,
+    item,
     stored,
-    notes,
     entries,
-  }: {
-    readonly id: string
-    readonly stored: Item | undefined
-    readonly notes: readonly Note[]
+    ...row
+  }: WithNote & {
+    readonly item: Suspense
+    readonly stored: Item
     readonly entries: readonly HouseEntry[]
   },
 ) {
-  const notedItem = stored ? undefined : notes.find((note) => note.noted)?.noted
-  const found = stored ? unreadableRow('suspense', id) : missingRow('suspense', id)
-  const shown = notedItem ? await auditShownMoney(deps, { ...notedItem, status: 'open' }) : []
-  return withClient(ownerIn([...notes, ...entries]), [...found, ...shown])
-}
-
-/** Derives an item from its operators' record and its entries in the house journal. */
-async function auditItem(
-  deps: StoreDeps,
-  { item, stored }: { readonly item: Suspense; readonly stored: Item },
-  entries: readonly HouseEntry[],
-) {
   const { suspenseId: id, kind } = item
-  const suspenseEntry = entries.find(({ type }) => type === 'suspense')
+  const suspenseEntry = entryOfMoney(entries)
   const { records, differences } = await readTrail(deps, id, item.clientId)
-  const booked = { providerMinor: suspenseEntry?.providerMinor, ...backIn(item, entries) }
   const { dueAt } = Object(stored)
-  const ofMoney = kind === 'money' ? booked : {}
-  const said = saidById(id)
-  const derived = { ...item, ...said, ...ofMoney, ...resolutionOf(item, records), dueAt }
+  const born = { ...item, ...notedIn(row), ...saidById(id) }
+  const derived = { ...derivedItem(born, entries, records), dueAt }
   return [
     ...differences,
     ...rowDifferences('suspense', id, suspenseRow(derived), stored),
@@ -218,9 +229,24 @@ async function auditItem(
   ]
 }
 
+/** The item with what its entries and its operators' records say of it. */
+export function derivedItem(
+  item: Suspense,
+  entries: readonly HouseEntry[],
+  records: readonly AuditRecord[],
+): Suspense {
+  // Without its entry a row of the provider counts as not booked: the sync books it again.
+  const { providerMinor } = entryOfMoney(entries) ?? {}
+  const ofMoney = item.kind === 'money' ? { providerMinor, ...backIn(item, entries) } : {}
+  return { ...item, ...ofMoney, ...resolutionOf(item, records) }
+}
+
+function entryOfMoney(entries: readonly HouseEntry[]) {
+  return entries.find(({ type }) => type === 'suspense')
+}
+
 /** What the provider's rows took back of held money. */
-export function backIn(item: Suspense, entries: readonly HouseEntry[]): Partial<Suspense> {
-  if (item.kind !== 'money') return {}
+function backIn(item: Suspense, entries: readonly HouseEntry[]): Partial<Suspense> {
   const back = entries.filter(({ type }) => type === 'suspense_refunded')
   // The void of the money's own row shows no amount. It may be the void of another row of the money
   // than the row that was booked.
@@ -230,8 +256,7 @@ export function backIn(item: Suspense, entries: readonly HouseEntry[]): Partial<
   const refunded = [...refunds, ...again].reduce((sum, one) => sum - one.suspenseMinor, 0)
   const isBack = isVoid || (refunded > 0 && refunded >= (item.amountMinor ?? 0))
   // Money that a payment was credited with never had an entry in suspense.
-  const isOwnBooked = entries.some(({ type }) => type === 'suspense')
-  const isCredited = item.resolution === 'credited' && !isOwnBooked
+  const isCredited = item.resolution === 'credited' && entryOfMoney(entries) === undefined
   return {
     refundedMinor: minor(refunded),
     isVoid: isVoid ? true : undefined,
