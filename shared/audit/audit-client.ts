@@ -16,7 +16,7 @@ import {
   type Verdict,
 } from '../verdict/verdict-store.ts'
 import { type AuditDeps, figureParts, historyParts, type Part, REGISTERED } from './history.ts'
-import { auditUnderWay, judgeAll, judgeNewest, judgeParts } from './judge-parts.ts'
+import { auditUnderWay, judgeNewest, judgeParts } from './judge-parts.ts'
 import { findAuditedClient, readableLedger } from './judged/client-books.ts'
 
 export type RunDeps = AuditDeps & Pick<Deps, 'newId' | 'queues' | 'alerts' | 'log'>
@@ -35,7 +35,7 @@ export async function auditClient(deps: RunDeps, clientId: ClientId, auditId?: s
   const { day } = audit
   const isOver = runLimit(deps)
   const isNew = audit.auditId !== auditId
-  const figures = isNew ? await judgeFigures(deps, client, before, isOver) : undefined
+  const figures = isNew ? await judgeFigures(deps, client, before) : undefined
   const verdict = await readVerdict(deps, clientId)
   const parts = await historyParts(deps, client, verdict, day)
   const { byPart, progress } = await judgeParts(parts, audit, isOver)
@@ -47,16 +47,11 @@ export async function auditClient(deps: RunDeps, clientId: ClientId, auditId?: s
   else await askForAudit(deps, clientId, { auditId: audit.auditId })
 }
 
-async function judgeFigures(
-  deps: RunDeps,
-  client: Client,
-  verdict: Verdict,
-  isOver: () => boolean,
-) {
+async function judgeFigures(deps: RunDeps, client: Client, verdict: Verdict) {
   const { clientId } = client
   const figuresAt = deps.now()
   const debt = await alertOwing(deps, clientId, verdict)
-  const byPart = await judgeAll(await figureParts(deps, client), isOver)
+  const { byPart } = await judgeNewest(await figureParts(deps, client))
   const changed = { figuresAt, ...debt }
   const { added } = await recordDifferences(deps, clientId, byPart, changed, figuresAt)
   return { added, byPart }
@@ -168,8 +163,7 @@ export async function auditLedger(deps: RunDeps, clientId: ClientId, from?: stri
   if (client === undefined) throw notFound('client')
   const before = await readVerdict(deps, clientId)
   const times = runTimes(deps)
-  const figures =
-    from === undefined ? await judgeFigures(deps, client, before, times.isLate) : undefined
+  const figures = from === undefined ? await judgeFigures(deps, client, before) : undefined
   const readFrom = deps.now()
   const day = dayNumber(readFrom)
   const parts = await historyParts(deps, client, { ...before, historyDay: undefined }, day)

@@ -7,11 +7,11 @@ import { ifValid } from '../if-valid.ts'
 import { digestOfSums } from '../settlement/long-settlement.ts'
 import { isLong } from '../settlement/settlement.ts'
 import { mayChangeSums } from '../settlement/settlement-store.ts'
-import { addMs, DAY_MS, dayNumber, later, timestampOf } from '../time.ts'
+import { DAY_MS, dayNumber, timestampOf } from '../time.ts'
 import { confirmedDifferences, type Difference, withoutClient } from '../verdict/difference.ts'
 import type { Verdict } from '../verdict/verdict-store.ts'
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
-import { readHouse } from './judged/audit-journal.ts'
+import { dayText, FIRST_DAY, LAST_DAY, readHouse } from './judged/audit-journal.ts'
 import { auditVerdict } from './judged/audit-progress.ts'
 import { auditRegistration, notesOf } from './judged/audit-registers.ts'
 import { judgeSettlement, SumStateSchema } from './judged/audit-settlement.ts'
@@ -47,16 +47,12 @@ export const SUSPENSE = 'suspense'
 export const REGISTERED = 'registered'
 
 /**
- * What each audit judges first: figures, verdict, registration, keys, endpoints, recent changes,
- * and payments that are listed at impossible times. Suspense is a part of the history, because the
- * daily audit of the gateway reads that of all clients at once.
+ * What each audit judges first: figures, verdict, registration, keys, endpoints and recent changes.
+ * Suspense is a part of the history, because the daily audit of the gateway reads that of all
+ * clients at once.
  */
 export async function figureParts(deps: AuditDeps, client: Client) {
   const { clientId, createdAt } = client
-  const lastDay = lastDayOf(deps, client)
-  // A payment that is listed before its client's creation or in the future was tampered with.
-  const before = ['0', timestampOf(dayNumber(createdAt) * DAY_MS - 1)] as const
-  const ahead = [timestampOf((lastDay + 1) * DAY_MS), '9~'] as const
   const parts = [
     confirmedPart(deps, 'figures', async (isAgain) =>
       auditFigures(deps, await readClientBooks(deps, client), isAgain),
@@ -64,8 +60,6 @@ export async function figureParts(deps: AuditDeps, client: Client) {
     confirmedPart(deps, 'verdict', () => auditVerdict(deps, clientId, createdAt)),
     confirmedPart(deps, REGISTERED, () => auditRegistration(deps, client)),
     confirmedPart(deps, 'trails', () => auditTrails(deps, clientId, { full: false })),
-    listedPart(deps, clientId, 'before', before),
-    listedPart(deps, clientId, 'later', ahead),
   ]
   return parts.map(catchBadRows)
 }
@@ -105,11 +99,6 @@ export function confirmedPart(
   return { key, judge: async () => ({ differences: await confirmedDifferences(deps, judge) }) }
 }
 
-/** The clock of the function that created the newest payment may be ahead of this clock. */
-function lastDayOf(deps: AuditDeps, { createdAt }: Client) {
-  return dayNumber(addMs(later(deps.now(), createdAt), DAY_MS))
-}
-
 /**
  * The share of the history that is due on a day, by the days since the last share, and all parts in
  * which a difference stands. First the long settlements that wait to be paid or re-credited, or are
@@ -124,10 +113,7 @@ export async function historyParts(
   const books = await readClientBooks(deps, client)
   const isDue = dueOn(day, historyDay)
   const firstDay = dayNumber(client.createdAt)
-  const days = Array.from(
-    { length: lastDayOf(deps, client) - firstDay + 1 },
-    (_, at) => firstDay + at,
-  )
+  const days = Array.from({ length: Math.max(1, day - firstDay + 1) }, (_, at) => firstDay + at)
   const isCycleDay = isDue(dayOfSlot(day, slotOf(client.clientId, CYCLE_DAYS)))
   const toPay = new Set(
     books.settlements
@@ -137,10 +123,7 @@ export async function historyParts(
   const parts: readonly DuePart[] = [
     [
       isCycleDay,
-      {
-        key: 'counts',
-        judge: async () => ({ differences: await auditCounts(deps, client.clientId) }),
-      },
+      confirmedPart(deps, 'counts', (isAgain) => auditCounts(deps, client.clientId, isAgain)),
     ],
     [
       isCycleDay,
@@ -160,7 +143,12 @@ export async function historyParts(
       const longSettlement = [settlementId, digest] as const
       return [isWaiting, { ...part, longSettlement }] as const
     }),
-    ...days.map((one) => [isDue(one), dayPart(deps, client, one)] as const),
+    ...days.map((one, at) => {
+      // A payment that is listed before its client's creation or in the future was tampered with.
+      const start = at === 0 ? FIRST_DAY : timestampOf(one * DAY_MS)
+      const end = at === days.length - 1 ? LAST_DAY : timestampOf((one + 1) * DAY_MS - 1)
+      return [isDue(one), dayPart(deps, client, one, [start, end])] as const
+    }),
   ]
   return dueParts(parts, standing)
 }
@@ -176,9 +164,12 @@ export function dueParts(parts: readonly DuePart[], standing: Verdict['standing'
     .map(catchBadRows)
 }
 
-/** A long settlement that waits for a payout comes before every key. */
-export function orderOf({ key, longSettlement }: Part) {
-  return longSettlement ? ` ${key}` : key
+/**
+ * A long settlement that waits for a payout comes first. Then newest first, because a restore tears
+ * the newest rows.
+ */
+export function orderOf({ key, day, longSettlement }: Part) {
+  return longSettlement ? ` ${key}` : `${day === undefined ? 0 : 99_999 - day} ${key}`
 }
 
 /** All of the last hundred days is read in thirty days, older history in 360. */
@@ -249,20 +240,15 @@ function settlementPart(
   }
 }
 
-function dayPart(deps: AuditDeps, client: Client, day: number): Part {
-  const start = timestampOf(day * DAY_MS)
-  const span = [start, timestampOf((day + 1) * DAY_MS - 1)] as const
-  return { ...listedPart(deps, client.clientId, start.slice(0, 10), span), day }
-}
-
-function listedPart(
+function dayPart(
   deps: AuditDeps,
-  clientId: Client['clientId'],
-  name: string,
+  { clientId }: Client,
+  day: number,
   span: readonly [string, string],
 ): Part {
   return {
-    key: `payments ${name}`,
+    key: `payments ${dayText(day)}`,
+    day,
     judge: (state, isOver) => judgeListed(deps, clientId, { span, state, isOver }),
   }
 }

@@ -19,38 +19,40 @@ export async function judgeParts(
   progress: Progress,
   isOver: () => boolean,
 ) {
-  const { auditId, beganAt, day } = progress
-  let { done } = progress
+  const { auditId, beganAt, day, done } = progress
   const partsLeft = parts.filter((part) => orderOf(part) > done)
-  const isBegun = progress.part === partsLeft[0]?.key
-  let [state, found]: readonly [unknown, readonly Difference[]] = isBegun
-    ? [progress.state, progress.found]
-    : [undefined, []]
-  const byPart = new Map<string, readonly Difference[]>()
-  const stopped = (left: Pick<Progress, 'part' | 'state' | 'found'>) => ({
-    byPart,
-    progress: { auditId, beganAt, day, done, ...left },
-  })
-  for (const part of partsLeft) {
-    const { key, judge } = part
-    const { differences, state: next } = await judge(state, isOver)
-    const all = [...found, ...differences]
-    if (next !== undefined)
-      return stopped({ part: key, state: next, found: all.slice(0, MAX_KEPT) })
-    byPart.set(key, all)
-    done = orderOf(part)
-    state = undefined
-    found = []
-    if (isOver() && part !== partsLeft.at(-1)) return stopped({ found: [] })
+  const begun = progress.part === partsLeft[0]?.key ? progress : undefined
+  const { byPart, stopped } = await judgeSome(partsLeft, { begun, isOver, isLate: isOver })
+  const last = partsLeft[byPart.size - 1]
+  const kept = stopped && {
+    ...stopped,
+    found: stopped.found.slice(0, MAX_KEPT),
+    done: last ? orderOf(last) : done,
   }
-  return { byPart, progress: undefined }
+  return { byPart, progress: kept && { auditId, beganAt, day, ...kept } }
 }
 
-/** Judges parts that take one run, in their order. */
-export async function judgeAll(parts: readonly Part[], isOver: () => boolean) {
+type Begun = Pick<Progress, 'state' | 'found'>
+
+/** Each run reads at least one part. `stopped`: at this part, which is not judged whole. */
+async function judgeSome(
+  parts: readonly Part[],
+  {
+    begun,
+    isOver,
+    isLate,
+  }: { readonly begun?: Begun | undefined } & Required<Pick<Extent, 'isOver' | 'isLate'>>,
+) {
   const byPart = new Map<string, readonly Difference[]>()
-  for (const { key, judge } of parts) byPart.set(key, (await judge(undefined, isOver)).differences)
-  return byPart
+  for (const { key, judge } of parts) {
+    const before = byPart.size === 0 ? begun : undefined
+    if (byPart.size > 0 && isOver()) return { byPart, stopped: { part: key, found: [] } }
+    const { differences, state } = await judge(before?.state, isLate)
+    const found = [...(before?.found ?? []), ...differences]
+    if (state !== undefined) return { byPart, stopped: { part: key, state, found } }
+    byPart.set(key, found)
+  }
+  return { byPart, stopped: undefined }
 }
 
 /**
@@ -71,27 +73,18 @@ export function auditUnderWay(
 }
 
 /**
- * Judges parts for an operator, newest first, because a restore tears the newest rows. `from`: the
- * part where an earlier call ended. `next`: the first part that this call has not read whole; its
- * `partial` differences are not all of them. Each call reads at least one part.
+ * Judges parts for an operator, in their order. `from`: the part where an earlier call ended.
+ * `next`: the first part that this call has not read whole; its `partial` differences are not all
+ * of them.
  */
 export async function judgeNewest(
   parts: readonly Part[],
   { from, until, isOver = isNever, isLate = isNever }: Extent = {},
 ) {
-  const ordered = parts.toSorted(
-    (a, b) => dayOf(b) - dayOf(a) || (orderOf(a) < orderOf(b) ? 1 : -1),
-  )
-  const first = from === undefined ? 0 : placeOf(ordered, from)
-  const last = until === undefined ? ordered.length : placeOf(ordered, until)
-  const byPart = new Map<string, readonly Difference[]>()
-  for (const { key, judge } of ordered.slice(first, last)) {
-    if (byPart.size > 0 && isOver()) return { byPart, partial: [], next: key }
-    const { differences, state } = await judge(undefined, isLate)
-    if (state !== undefined) return { byPart, partial: differences, next: key }
-    byPart.set(key, differences)
-  }
-  return { byPart, partial: [], next: until }
+  const first = from === undefined ? 0 : placeOf(parts, from)
+  const last = until === undefined ? parts.length : placeOf(parts, until)
+  const { byPart, stopped } = await judgeSome(parts.slice(first, last), { isOver, isLate })
+  return { byPart, partial: stopped?.found ?? [], next: stopped?.part ?? until }
 }
 
 export type Extent = {
@@ -102,10 +95,6 @@ export type Extent = {
   readonly isOver?: () => boolean
   /** The part that is read ends too. */
   readonly isLate?: () => boolean
-}
-
-function dayOf({ day = Number.POSITIVE_INFINITY }: Part) {
-  return day
 }
 
 function isNever() {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { figureParts, historyParts, type Part } from '../audit/history.ts'
-import { type Extent, judgeAll, judgeNewest } from '../audit/judge-parts.ts'
+import { type Extent, judgeNewest } from '../audit/judge-parts.ts'
 import { readingInto } from '../audit/judged/audit-entries.ts'
 import { readableLedger, readClientBooks } from '../audit/judged/client-books.ts'
 import type { Client } from '../client/client.ts'
@@ -26,11 +26,11 @@ export async function findDifferences(deps: RecountDeps, client: Client, asked: 
   const before = await windowAndChain(deps, clientId)
   const verdict = await readVerdict(deps, clientId)
   const everything = { ...verdict, historyDay: undefined, longSettlements: {} }
-  const figures = await judgeAll(await figureParts(deps, client), () => false)
+  const figures = await judgeNewest(await figureParts(deps, client))
   const parts = await historyParts(deps, client, everything, dayNumber(deps.now()))
   const history = await readParts(deps, parts, asked)
   const { unread } = history
-  const byPart = new Map([...figures, ...history.byPart])
+  const byPart = new Map([...figures.byPart, ...history.byPart])
   const found = distinct([...byPart.values()].flat())
   const dated = withSince(found, verdict.standing, deps.now())
   const open = await unacceptedDifferences(deps, clientId, dated)
