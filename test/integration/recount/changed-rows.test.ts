@@ -6,6 +6,8 @@ import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { refundPayment } from '../../../shared/posting/refund-payment.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
+import { finding } from '../../../shared/suspense/record-suspense.ts'
+import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { entryKey, paymentKey, suspenseKey } from '../../../shared/table/keys.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -141,3 +143,20 @@ it.for([
     expect((await paymentOf(deps, paid)).dispute).toStrictEqual(dispute)
   },
 )
+
+it('a recount keeps what a row that contradicts its payment has moved', async ({
+  deps,
+  client,
+}) => {
+  const { clientId } = client
+  const payment = { paymentId: undefined, clientId }
+  const item = finding({ subject: 'txn', cause: 'row_contradicts', payment, now: deps.now() })
+  const key = suspenseKey(item.suspenseId)
+  await writeSuspense(deps, { ...item, providerMinor: minor(90_000) })
+  const before = await rawItem(deps, key)
+  await alter(deps, key, { owner: clientId })
+
+  await recount(deps, client)
+
+  expect(await rawItem(deps, key)).toStrictEqual(before)
+})
