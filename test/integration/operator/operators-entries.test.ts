@@ -14,7 +14,12 @@ import { settlementKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { aHouseRow, bookRefund } from '../../support/money-rows.ts'
-import { invokeAdmin, invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
+import {
+  auditRecordsOf,
+  invokeAdmin,
+  invokeWhole,
+  OPERATOR,
+} from '../../support/operator-actions.ts'
 import {
   anOpenPayment,
   aSucceededPayment,
@@ -59,6 +64,10 @@ describe('return-payout (design sections 7 and 12)', () => {
         status: 'manual_paid',
         returnedAt: deps.now(),
       })
+      const after = expect.objectContaining(RETURN)
+      expect(await auditRecordsOf(deps, settlement.settlementId)).toContainEqual(
+        expect.objectContaining({ action: 'return-payout', after }),
+      )
       expect(await invokeAdmin('return-payout', deps, input)).toMatchObject({
         status: 422,
         body: { message: 'this payout was returned already' },
