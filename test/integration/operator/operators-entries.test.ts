@@ -232,6 +232,8 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
         cost_minor: -2_000,
       },
     })
+    const after = { amount_minor: 60_000, provider_transaction_id: 'txn_out' }
+    expect(await auditRecordsOf(deps, payment.paymentId)).toMatchObject([{ after }])
     await expectHouseBalanced(deps)
   })
 

@@ -147,7 +147,7 @@ describe('later news of a dispute', () => {
     await resolveSuspense(deps, {
       suspenseId: CASE,
       operator: 'ana',
-      resolution: 'answered',
+      resolution: 'accepted',
       notes: undefined,
     })
     expect(await tellWhenDue(deps)).toBeUndefined()
@@ -158,7 +158,7 @@ describe('later news of a dispute', () => {
 
     expect(await findSuspense(deps, CASE)).toMatchObject({
       status: 'resolved',
-      resolution: 'answered',
+      resolution: 'accepted',
       state: 'lost',
     })
     expect(deps.published.at(-1)?.message).toContain('is lost')
