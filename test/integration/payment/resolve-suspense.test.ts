@@ -78,6 +78,7 @@ describe('resolveSuspense (design section 7)', () => {
       provider_payment_id: item.suspenseId,
       amount_minor: 5_000,
       resolution: null,
+      notes: null,
       refunded_minor: 2_000,
     })
 
