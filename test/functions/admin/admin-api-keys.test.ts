@@ -113,7 +113,9 @@ describe('revoke-api-key (design section 7)', () => {
     const later = await act('revoke-api-key', payload)
 
     for (const answer of together) expect(answer).toStrictEqual(later)
-    expect((await trail()).filter(({ action }) => action === 'revoke-api-key')).toHaveLength(1)
+    const revocations = (await trail()).filter(({ action }) => action === 'revoke-api-key')
+    const before = { key_id: key.keyId, revoked_at: null }
+    expect(revocations).toMatchObject([{ before }])
   })
 
   it('answers 404 for another client’s key, an unknown key and an invalid key id', async ({

@@ -55,6 +55,7 @@ describe('create-client (design section 7)', () => {
       bank: TYPED_BANK,
       return_url: 'https://toko.example/thanks',
       rate_limit_per_second: 50,
+      payout_hold: 'not checked yet',
     }
 
     const { body } = await invokeAdmin('create-client', deps, { operator: 'ana', ...fields })

@@ -5,9 +5,11 @@ import type { Timeline } from '../../../infra/local/console/page/shapes.ts'
 import { tellStory } from '../../../infra/operate/story/tell-story.ts'
 import { eventIdFor, type PaymentId, subjectOfPayment } from '../../../shared/ids.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import { storedDetails } from '../../../shared/payment/payment-details.ts'
 import { recordSuspense } from '../../../shared/suspense/record-suspense.ts'
+import { paymentKey } from '../../../shared/table/keys.ts'
 import { bookRefund, someHeldMoney } from '../../support/money-rows.ts'
-import { invokeAdmin, listedSuspenseIds } from '../../support/operator-actions.ts'
+import { auditRecordsOf, invokeAdmin, listedSuspenseIds } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import {
   aCreating,
@@ -91,6 +93,7 @@ describe('get-payment', () => {
       status: 'failed',
       failure_reason: 'declined',
       cancel_requested_at: null,
+      expiry_started_at: null,
       credited_provider_payment_id: null,
       next_check_at: null,
       timeline: {
@@ -174,3 +177,28 @@ describe('get-payment', () => {
     expect(await listIds({})).toStrictEqual([unknownId, othersId, ownId])
   })
 })
+
+it.each(['a remembered capture', 'the request of another attempt'])(
+  'refresh-payment credits a payment by %s, and records the change',
+  async (by) => {
+    const deps = memoryDeps()
+    const payment = await aPendingPayment(deps, await aStoredClient(deps))
+    const { paymentId, paymentRequestId, providerAttempts } = payment
+    const other = { paymentRequestId: 'pr-2', reference: `${paymentId}-2` }
+    deps.provider.requests.set('pr-2', { ...deps.provider.requestOf(paymentRequestId), ...other })
+    const lost = providerAttempts.map((one) => ({ ...one, paymentRequestId: 'pr-2' }))
+    const id = deps.provider.pay('pr-2')
+    const set = by.startsWith('a remembered')
+      ? { rememberedProviderPaymentIds: new Set([id]) }
+      : { details: storedDetails({ ...payment, providerAttempts: lost }) }
+    await changeRow(deps, paymentKey(paymentId), { set })
+    const input = { operator: 'ana', payment_id: paymentId }
+
+    const { body } = await invokeAdmin('refresh-payment', deps, input)
+
+    expect(body).toMatchObject({ status: 'succeeded' })
+    const statuses = { before: { status: 'pending' }, after: { status: 'succeeded' } }
+    const record = { operator: 'ana', action: 'refresh-payment', ...statuses }
+    expect(await auditRecordsOf(deps, paymentId)).toStrictEqual([record])
+  },
+)

@@ -12,15 +12,22 @@ import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { expectBalanced, expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { BANK, fail, withoutFloor } from '../../support/settlement-builders.ts'
 import { changeRow } from '../../support/tampering.ts'
-import type { TableCall } from '../../support/test-deps.ts'
 import {
   beforeCommit,
   interceptTable,
   type MemoryDeps,
   memoryDeps,
+  type TableCall,
   type TestDeps,
 } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
+
+const OWN =
+  'batch,line,settlement_id,client_id,amount,bank_code,bank_number,bank_account_no,' +
+  'bank_account_name,description,status,bank_reference,value_date,reason'
+const OF_PROVIDER =
+  'Reference ID,Amount,Channel Code,Bank Account Name,Bank Account Number,Description,' +
+  'Email,Email CC,Email BCC'
 
 const CHANGED_BANK = { ...BANK, isChange: true }
 
@@ -69,13 +76,16 @@ describe('payout-file (design section 15)', () => {
     expect([again.status, again.body]).toStrictEqual([made.status, made.body])
     expect(made.body).toMatchObject({ batch: { digest: expect.any(String) } })
     expect((await askForFile(deps, { batch: 1, format: 'csv' })).body).toMatchObject({
-      file: { name: 'payout-0001.csv', text: expect.stringContaining(`"${settlementId}"`) },
+      file: {
+        name: 'payout-0001.csv',
+        text: expect.stringMatching(`^${OWN}\n"1","1","${settlementId}"`),
+      },
     })
     expect((await askForFile(deps, { batch: 1, format: 'provider' })).body).toMatchObject({
       file: {
         name: 'payout-0001-provider.xlsx',
         rows: [
-          expect.arrayContaining(['Reference ID', 'Channel Code']),
+          OF_PROVIDER.split(','),
           [
             settlementId,
             95_900,
@@ -120,12 +130,12 @@ describe('payout-file (design section 15)', () => {
     const { settlementId, clientId } = await aWaitingSettlement(deps, fields)
     await change?.(deps, clientId)
 
+    const ids = { settlement_id: settlementId, client_id: clientId }
+    const command = reason.includes('BANK X') ? null : expect.stringMatching(/[a-z]-[a-z]/)
     expect((await askForFile(deps)).body).toMatchObject({
       batch: null,
       file: null,
-      left_out: [
-        { settlement_id: settlementId, client_id: clientId, amount_minor: 95_900, reason },
-      ],
+      left_out: [{ ...ids, amount_minor: 95_900, reason, command }],
     })
     expect(await auditRecordsOf(deps, settlementId)).toStrictEqual([])
   })
@@ -218,10 +228,10 @@ describe('payout-file (design section 15)', () => {
   }) => {
     const { settlementId } = await aWaitingSettlement(deps)
     await fileOf(deps)
-
     deps.clock.advance(1)
 
-    expect(await askForFile(deps, { cancel: 1 })).toMatchObject({ status: 422 })
+    const { body } = await askForFile(deps, { cancel: 1 })
+    expect(body).toMatchObject({ message: 'notes: say why' })
     expect(await askForFile(deps, { cancel: 1, notes: 'x' })).toMatchObject({
       status: 422,
       body: { message: expect.stringContaining('payout-file needs an approval') },

@@ -146,6 +146,7 @@ describe.each([
       `${header}\n${rows[2]}`,
     ])
     expect(link.pathname).toBe(path.replace('{id}', settlementId))
+    expect(link.searchParams.get('limit')).toBe('2')
     expect(first.headers).toMatchObject({
       'content-type': 'text/csv; charset=utf-8',
       'cache-control': 'no-store',

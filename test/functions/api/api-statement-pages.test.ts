@@ -73,6 +73,7 @@ describe('pages of GET /v1/statement (design section 8)', () => {
 
     const header = 'at,type,payment_id,settlement_id,external_reference,amount_minor,balance_minor'
     expect(link.pathname).toBe('/v1/statement')
+    expect(link.searchParams.get('limit')).toBe('1')
     expect(first.text).toMatch(
       new RegExp(`^${header}\n"[^"]+Z","payment","[0-9a-f-]{36}",,"'=1\\+1",95900,95900\n$`),
     )

@@ -239,12 +239,16 @@ describe('list-audit (design section 7)', () => {
 
   it('shows the actions on one object, and refuses a request that does not name either an object or a client', async ({
     deps,
+    clientId,
     paymentId,
   }) => {
     const nothing = { status: 200, body: { data: [] } }
     const record = { operator: 'ana', action: 'erase-customer' }
     expect(await list(deps, { subject: paymentId })).toMatchObject({ body: { data: [record] } })
-    expect(await list(deps, { subject: paymentId, page: 2 })).toMatchObject(nothing)
+    const second = { data: [{ action: 'register-endpoint' }] }
+    expect(await list(deps, { subject: clientId, page: 2, per_page: 1 })).toMatchObject({
+      body: second,
+    })
     expect(await list(deps, { subject: 'x'.repeat(500) })).toMatchObject(nothing)
     expect(await list(deps, { subject: 'x'.repeat(501) })).toMatchObject({ status: 422 })
     const refusal = { status: 422, body: { message: 'body: name subject or client_id' } }

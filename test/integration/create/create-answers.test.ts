@@ -145,6 +145,15 @@ describe('createPayment when the answer has ended already (design section 4)', (
       expect(await reread()).toMatchObject({ status: expected })
     },
   )
+
+  it('cancels an open request without a destination, which nobody could pay', async () => {
+    const { deps, make, reread } = await aCreate()
+    changeCreated(deps, { destination: undefined })
+
+    await expect(make()).rejects.toThrow('the provider gave no payment destination')
+    expect(await reread()).toMatchObject({ status: 'creating' })
+    expect(deps.provider.countOf('cancelRequest')).toBe(1)
+  })
 })
 
 describe('a wallet outside the table of channels', () => {

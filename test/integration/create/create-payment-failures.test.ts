@@ -76,11 +76,15 @@ describe('createPayment when the provider fails', () => {
     },
   )
 
-  it('uses the stored request also when all later attempts were refused', async ({
+  it('uses the stored request, and keeps it for ever, also when all other attempts were refused', async ({
     deps,
     client,
   }) => {
-    await failWith(deps, client, [TIMED_OUT, REFUSED, REFUSED])
+    const key = paymentKey(paymentIdForKey(client.clientId, 'key-1'))
+    for (const answers of [[REFUSED, TIMED_OUT], [REFUSED]]) {
+      await failWith(deps, client, answers)
+      expect(await deps.table.get(key)).not.toHaveProperty('ttl')
+    }
 
     const other = aRequest({ notionalMinor: minor(70_000) })
     const { payment } = await create(deps, client, other, 'key-1')

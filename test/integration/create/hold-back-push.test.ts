@@ -212,6 +212,19 @@ describe('rows found by reference', () => {
   })
 })
 
+it('every earlier push must be decided, not only the last one', async () => {
+  const { deps, make, creates, row, listRows, report } = await lostPush()
+  deps.provider.answer('createRequest', TIMED_OUT)
+  await make().catch(() => undefined)
+  deps.clock.advance(60)
+  const pushRow = row('pending')
+  report(pushRow, 'open')
+  listRows([pushRow])
+
+  await expect(make()).rejects.toThrow(UNDECIDED)
+  expect(creates()).toBe(2)
+})
+
 it("a push's lifetime counts from the end of the call, not from the claim", async () => {
   const { deps, expectHeldBack, expectSecondPush } = await lostPush(59)
 

@@ -28,7 +28,7 @@ describe('adjust-house (design sections 7 and 12)', () => {
 
     expect(first).toMatchObject({
       status: 200,
-      body: { type: 'adjustment', ...INVOICE, other_minor: 0 },
+      body: { type: 'adjustment', ...INVOICE, other_minor: 0, notes: null },
     })
     deps.clock.advance((2 * DAY_MS) / 1_000)
     expect(await act(deps)).toStrictEqual(first)

@@ -17,7 +17,7 @@ import { approvalKey, type Key, shardKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { fail, settledAmount, withoutFloor } from '../../support/settlement-builders.ts'
+import { fail, payOut, settledAmount, withoutFloor } from '../../support/settlement-builders.ts'
 import { alter, erase, keyOfRow, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeCommit, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER, askedApproval } from '../../support/with-approval.ts'
@@ -61,6 +61,17 @@ const CASES: readonly Case[] = [
     },
   ],
   [
+    'a payout that came back',
+    async (deps) => {
+      const { settlementId } = await payOut(
+        deps,
+        await settledAmount(deps, await withoutFloor(deps)),
+      )
+      const input = { settlement_id: settlementId, bank_reference: 'R1', value_date: '2026-11-23' }
+      return { action: 'return-payout', input }
+    },
+  ],
+  [
     'an accepted difference',
     async (deps) => {
       const { clientId } = await withoutFloor(deps)
@@ -77,7 +88,7 @@ const CASES: readonly Case[] = [
 
 describe('an approved action (design section 11)', () => {
   it.for(CASES)(
-    'is refused without its approval, and runs once with it: %s',
+    'is refused without its approval and with one of other figures, and runs once with it: %s',
     async ([, prepare]) => {
       const deps = memoryDeps()
       const { action, input } = await prepare(deps)
@@ -86,6 +97,11 @@ describe('an approved action (design section 11)', () => {
 
       expect(refused).toMatchObject({ status: 422, body: { code: 'validation' } })
       const asked = askedApproval(Object(refused.body).action_hint)
+      for (const [name, value] of Object.entries(asked?.payload ?? {})) {
+        const other = typeof value === 'number' ? value + 1 : '2026-11-24'
+        await approve(deps, asked && { ...asked, payload: { ...asked.payload, [name]: other } })
+      }
+      expect(await act(deps, action, input)).toStrictEqual(refused)
       expect(await approve(deps, asked)).toMatchObject({ status: 200, body: { used_at: null } })
       const accepted = await act(deps, action, input)
       expect(accepted).toMatchObject({ status: 200 })
@@ -94,7 +110,7 @@ describe('an approved action (design section 11)', () => {
     },
   )
 
-  it('does not run by an approval of other figures, of another action, that is used or over', async () => {
+  it('does not run by an approval of another action, that is used or over', async () => {
     const { deps, adjust, asked } = await aCorrection()
     const refusedFor = async (reason: string) =>
       expect(await adjust()).toMatchObject({
@@ -102,8 +118,6 @@ describe('an approved action (design section 11)', () => {
         body: { message: `adjust-ledger needs an approval of exactly these figures: ${reason}` },
       })
 
-    for (const other of [{ amount_minor: 5_001 }, { reference: 'C-2' }, { kind: 'written_off' }])
-      await approve(deps, { ...asked, payload: { ...asked.payload, ...other } })
     const ofHouse = { bank_minor: 5_000, cost_minor: 5_000, reference: 'C-1' }
     await approve(deps, { action: 'adjust-house', payload: ofHouse })
     await refusedFor('there is none')
@@ -169,14 +183,17 @@ describe('an approved action (design section 11)', () => {
     expect(await lower({ kind: 'correction', amount_minor: -9, reference: 'L' })).toMatchObject({
       status: 200,
     })
-    const repaid = { kind: 'recovered', amount_minor: 9, reference: 'R' }
-    const { body } = await lower(repaid)
-    await approve(deps, askedApproval(Object(body).action_hint))
-    expect(await lower(repaid)).toMatchObject({ status: 200 })
-    expect(await lower({ kind: 'recovered', amount_minor: -9, reference: 'T' })).toMatchObject({
-      status: 422,
-      body: { message: expect.stringContaining('needs an approval') },
-    })
+    const needed = { status: 422, body: { message: expect.stringContaining('needs an approval') } }
+    for (const [kind, back] of [
+      ['written_off', { status: 200 }],
+      ['recovered', needed],
+    ] as const) {
+      const given = { kind, amount_minor: 9, reference: `R-${kind}` }
+      const { body } = await lower(given)
+      await approve(deps, askedApproval(Object(body).action_hint))
+      expect(await lower(given)).toMatchObject({ status: 200 })
+      expect(await lower({ kind, amount_minor: -9, reference: `T-${kind}` })).toMatchObject(back)
+    }
   })
 })
 

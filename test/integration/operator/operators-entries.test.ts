@@ -14,7 +14,12 @@ import { settlementKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { aHouseRow, bookRefund } from '../../support/money-rows.ts'
-import { invokeAdmin, invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
+import {
+  auditRecordsOf,
+  invokeAdmin,
+  invokeWhole,
+  OPERATOR,
+} from '../../support/operator-actions.ts'
 import {
   anOpenPayment,
   aSucceededPayment,
@@ -59,6 +64,10 @@ describe('return-payout (design sections 7 and 12)', () => {
         status: 'manual_paid',
         returnedAt: deps.now(),
       })
+      const after = expect.objectContaining(RETURN)
+      expect(await auditRecordsOf(deps, settlement.settlementId)).toContainEqual(
+        expect.objectContaining({ action: 'return-payout', after }),
+      )
       expect(await invokeAdmin('return-payout', deps, input)).toMatchObject({
         status: 422,
         body: { message: 'this payout was returned already' },
@@ -223,6 +232,8 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
         cost_minor: -2_000,
       },
     })
+    const after = { amount_minor: 60_000, provider_transaction_id: 'txn_out' }
+    expect(await auditRecordsOf(deps, payment.paymentId)).toMatchObject([{ after }])
     await expectHouseBalanced(deps)
   })
 

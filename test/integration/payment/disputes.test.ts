@@ -147,7 +147,7 @@ describe('later news of a dispute', () => {
     await resolveSuspense(deps, {
       suspenseId: CASE,
       operator: 'ana',
-      resolution: 'answered',
+      resolution: 'accepted',
       notes: undefined,
     })
     expect(await tellWhenDue(deps)).toBeUndefined()
@@ -158,7 +158,7 @@ describe('later news of a dispute', () => {
 
     expect(await findSuspense(deps, CASE)).toMatchObject({
       status: 'resolved',
-      resolution: 'answered',
+      resolution: 'accepted',
       state: 'lost',
     })
     expect(deps.published.at(-1)?.message).toContain('is lost')
@@ -193,27 +193,23 @@ describe('later news of a dispute', () => {
 })
 
 describe('a dispute of no paid payment', () => {
-  it('of an unpaid one is a case, which its merchant does not see', async ({ deps, client }) => {
-    const payment = await aPendingPayment(deps, client)
-    const { reference } = deps.provider.requestOf(payment.paymentRequestId)
+  it.for([
+    ['unpaid', { amount: null, due_date: null }],
+    ['expired', {}],
+  ] as const)(
+    'of an %s one is a case, which its merchant does not see',
+    async ([status, about], { deps, client }) => {
+      const payment = await aPendingPayment(deps, client)
+      const { reference } = deps.provider.requestOf(payment.paymentRequestId)
+      if (status === 'expired') await expire(deps, payment)
 
-    await send(deps, { reference_id: reference, amount: null, due_date: null })
+      await send(deps, { reference_id: reference, ...about })
 
-    expect(await findSuspense(deps, CASE)).toMatchObject({ paymentId: payment.paymentId })
-    expect((await paymentOf(deps, { payment })).dispute).toBeUndefined()
-  })
-
-  it('of an expired one is a case too', async ({ deps, client }) => {
-    const payment = await aPendingPayment(deps, client)
-    const { reference } = deps.provider.requestOf(payment.paymentRequestId)
-    await expire(deps, payment)
-
-    await send(deps, { reference_id: reference })
-
-    expect(await findSuspense(deps, CASE)).toMatchObject({ paymentId: payment.paymentId })
-    expect(deps.published).toHaveLength(1)
-    expect((await paymentOf(deps, { payment })).dispute).toBeUndefined()
-  })
+      expect(await findSuspense(deps, CASE)).toMatchObject({ paymentId: payment.paymentId })
+      expect(deps.published).toHaveLength(1)
+      expect((await paymentOf(deps, { payment })).dispute).toBeUndefined()
+    },
+  )
 
   it('that names the capture of another merchant shows on neither payment', async ({
     deps,
@@ -257,6 +253,7 @@ describe('a dispute of no paid payment', () => {
     ['nothing', {}],
   ] as const)('that names %s is one finding a day', async ([, about], { deps }) => {
     await send(deps, about)
+    deps.clock.advance(1)
     await send(deps, { ...about, id: 'mi-dspt-another' })
     expect(deps.published).toHaveLength(1)
     deps.clock.advance(86_400)

@@ -149,27 +149,22 @@ describe('the start of an expiry is its claim, and leaves the due time', () => {
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, expired: 1 })
   })
 
-  it('is continued at once if its start is later than now by more than a minute', async () => {
-    const { deps, payment, check, reread } = await aBegunExpiry()
-    const set = { expiryStartedAt: addMs(deps.now(), 5 * MINUTE_MS) }
-    await deps.table.write(update(paymentKey(payment.paymentId), { set }))
-    deps.provider.heal('cancelRequest')
+  it.each(['its start is later than now by more than a minute', 'a check became due after it'])(
+    'is continued at once if %s',
+    async (why) => {
+      const { deps, payment, check, reread } = await aBegunExpiry()
+      deps.clock.advance(1)
+      const set = { expiryStartedAt: addMs(deps.now(), 5 * MINUTE_MS) }
+      if (why.startsWith('its start'))
+        await deps.table.write(update(paymentKey(payment.paymentId), { set }))
+      else await markDueNow(deps, payment.paymentId, deps.now())
+      deps.provider.heal('cancelRequest')
 
-    expect(await check()).toBe('checked')
+      expect(await check()).toBe('checked')
 
-    expect(await reread()).toMatchObject({ status: 'expired' })
-  })
-
-  it('does not delay a check that became due after the start', async () => {
-    const { deps, payment, check, reread } = await aBegunExpiry()
-    deps.clock.advance(1)
-    await markDueNow(deps, payment.paymentId, deps.now())
-    deps.provider.heal('cancelRequest')
-
-    expect(await check()).toBe('checked')
-
-    expect(await reread()).toMatchObject({ status: 'expired' })
-  })
+      expect(await reread()).toMatchObject({ status: 'expired' })
+    },
+  )
 })
 
 it.each([

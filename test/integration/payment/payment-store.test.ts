@@ -193,6 +193,8 @@ it('releaseAttempt ends the due work, unless a capture was stored meanwhile: the
   const otherCreate = await aCreating({ dueAt: deps.now() })
   await releaseAttempt(otherCreate.deps, otherCreate.creating, refusal)
   expect(await reread(otherCreate.deps, otherCreate.creating)).not.toHaveProperty('dueAt')
+  const { item } = await storeCapture(otherCreate.deps, otherCreate.creating)
+  expect(item).not.toHaveProperty('ttl')
 })
 
 it('a commit is refused unless it keeps a capture that was stored meanwhile', async () => {

@@ -3,6 +3,7 @@
  * figure that must be checked.
  */
 import { describe, expect } from 'vitest'
+import { changeClient } from '../../../shared/client/client-store.ts'
 import { approve } from '../../../shared/operator/approve.ts'
 import { payoutFigures } from '../../../shared/payout/payout-figures.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
@@ -147,6 +148,17 @@ describe('a payout needs an approval of', () => {
     expect(await payoutFigures(deps, next)).toStrictEqual({ new_bank })
   })
 
+  it('no account of before the first credit', async ({ deps, client }) => {
+    const figures = []
+    for (const bankAccountNo of ['7777777777', BANK.bankAccountNo]) {
+      const changes = { bank: { ...BANK, bankAccountNo } }
+      await changeClient(deps, { clientId: client.clientId, operator: OPERATOR, changes })
+      figures.push(await payoutFigures(deps, await settledAmount(deps, client)))
+    }
+
+    expect(figures).toStrictEqual([{ new_bank: 'BCA 7777777777' }, {}])
+  })
+
   it('the debt of the client, and findings about its payments, explained ones too', async ({
     deps,
     client,
@@ -157,6 +169,8 @@ describe('a payout needs an approval of', () => {
     await movePayment(deps, payment, aChargeback(deps, 100_000))
     const about = { subject: payment.paymentId, payment: await paymentOf(deps, { payment }) }
     await aFinding(deps, { cause: 'fee_assumed', ...about })
+    const ofClient = { paymentId: undefined, clientId: client.clientId }
+    await aFinding(deps, { cause: 'statement_differs', payment: ofClient })
     const { suspenseId } = await aFinding(deps, { cause: 'amount_differs', ...about })
     await resolveSuspense(deps, { suspenseId, operator: OPERATOR, resolution: 'explained' })
 
@@ -177,7 +191,9 @@ describe('a payout needs an approval of', () => {
     async ([, died], { deps, payment, settlement, pay }) => {
       const raced = interceptTable(deps, {
         before: async ({ name }) => {
-          if (name === 'transact') await movePayment(deps, payment, aChargeback(deps, 100_000))
+          if (name !== 'transact') return
+          if (died === 200) await movePayment(deps, payment, aChargeback(deps, 100_000))
+          else await aFinding(deps, { subject: payment.paymentId, payment })
         },
         after: ({ name }) => {
           if (name === 'transact' && died === 500) throw new Error('killed')

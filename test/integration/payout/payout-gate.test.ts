@@ -97,7 +97,9 @@ describe('the payout gate (design section 11) and time', () => {
     client,
     pay,
   }) => {
-    deps.clock.advance(26 * 3_600 + 1)
+    deps.clock.advance(26 * 3_600 - 60)
+    expect(await pay({ dry_run: true })).toMatchObject({ status: 200 })
+    deps.clock.advance(61)
     const refusal = await pay()
     await auditLedger(deps, client.clientId)
     const secondRefusal = await pay()

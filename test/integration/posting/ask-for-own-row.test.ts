@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { askForOwnRow } from '../../../shared/posting/assume-fee.ts'
+import { isPossibleFee } from '../../../shared/posting/post-payments.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { aTransaction, succeededPayment } from '../../support/paid-builders.ts'
 import { aClient } from '../../support/payment-builders.ts'
@@ -72,4 +73,10 @@ describe('askForOwnRow (design section 4, Fee)', () => {
       expect(await askAbout(otherRow, ownRow)).toMatchObject(answer)
     },
   )
+
+  it('takes a fee of three times the estimate for possible, however far above, and no more', () => {
+    const isPossible = (fee: number) =>
+      isPossibleFee({ providerFeeMinor: minor(6_000) }, minor(fee))
+    expect([18_000, 18_001].map(isPossible)).toStrictEqual([true, false])
+  })
 })

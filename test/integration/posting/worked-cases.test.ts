@@ -11,7 +11,14 @@ import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookLateRow } from '../../../shared/posting/post-payments.ts'
 import { balanceEntries } from '../../../shared/settlement/statement/settlement-entries.ts'
 import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
-import { aChargeback, aRefund, aVoid, aWin, DISPUTE_FEE } from '../../support/money-rows.ts'
+import {
+  aChargeback,
+  adjustBalance,
+  aRefund,
+  aVoid,
+  aWin,
+  DISPUTE_FEE,
+} from '../../support/money-rows.ts'
 import { anOpenPayment, post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
 import { projectText } from '../../support/source-file.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -204,4 +211,18 @@ clientTest('a row of one rupiah less is other, not a fee', async ({ deps, client
     'late_row 0 0 0 0 95,999 transit -96,000 other -1',
     'payment 100,000 4,000 100 95,900 0 transit 96,000',
   ])
+})
+
+it('what was written off is taken from a win, and costs the house as much less', async ({
+  deps,
+  client,
+  payment,
+}) => {
+  await applyRows(deps, payment, aChargeback(deps, 100_000))
+  await adjustBalance(deps, client, 'correction', -9_000)
+  await adjustBalance(deps, client, 'written_off', 9_000)
+
+  await applyRows(deps, payment, aWin(deps, 100_000))
+
+  expect(await linesIn(deps, client)).toContain('written_off -9,000 0 0 -9,000 0 cost 9,000')
 })

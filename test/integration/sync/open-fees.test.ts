@@ -189,24 +189,18 @@ const WITHDRAWAL = { type: 'WITHDRAWAL', reference_id: 'w-17' }
 const FEE_IS_COST = { providerMinor: -62_500, bankMinor: 60_000, costMinor: -2_500, otherMinor: 0 }
 
 describe('sync: a fee that a row moves before the fee is final', () => {
-  it('is a cost at once when the row shows it, and the row contradicts nothing', async ({
-    deps,
-    readTwice,
-  }) => {
-    const told = await readTwice(WITHDRAWAL, version('PENDING', 2_500), version('COMPLETED', 2_500))
+  it.for([
+    ['at once when the row shows it, and the row contradicts nothing', 2_500, []],
+    [
+      'and no contradiction any more, when the row shows it later',
+      0,
+      ['txn#row_contradicts', 'txn#fee#fee_changed'],
+    ],
+  ] as const)('is a cost, %s', async ([, shown, findings], { deps, readTwice }) => {
+    const told = await readTwice(WITHDRAWAL, version('PENDING', shown), version('COMPLETED', 2_500))
 
     expect(await sumsOf(deps)).toMatchObject(FEE_IS_COST)
-    expect(told).toStrictEqual([])
-  })
-
-  it('is a cost, and no contradiction any more, when the row shows it later', async ({
-    deps,
-    readTwice,
-  }) => {
-    const told = await readTwice(WITHDRAWAL, version('PENDING', 0), version('COMPLETED', 2_500))
-
-    expect(await sumsOf(deps)).toMatchObject(FEE_IS_COST)
-    expect(told).toStrictEqual(['txn#row_contradicts', 'txn#fee#fee_changed'])
+    expect(told).toStrictEqual(findings)
   })
 
   it.for([

@@ -256,7 +256,7 @@ it('a month’s deduction of disputes, which names none, is told with the cases 
   sync,
 }) => {
   await send(deps, { reference_id: credited.reference })
-  deps.clock.advance(20 * 86_400)
+  deps.clock.advance(61 * 86_400)
   deps.published.length = 0
   const row = rowOut(deps, { type: 'chargeback_deduction', reference_id: 'disputes-2026-12' })
   await sync(row)
@@ -267,8 +267,11 @@ it('a month’s deduction of disputes, which names none, is told with the cases 
 
   const told = deps.published.find(({ subject }) => subject === suspenseId)
   expect(told?.message).toContain(`${CASE} (${credited.payment.paymentId}, 100000)`)
+  const deduction = await findSuspense(deps, suspenseId)
+  const disputes = async () => deduction && (await disputesBefore(deps, deduction))
+  await send(deps, { reference_id: credited.reference }, 'dispute.won')
+  expect(await disputes()).toBe(' No dispute is known of the two months before.')
   const [item] = deps.stored.items('SUSPENSE#').filter(({ id }) => id === suspenseId)
   for (let at = 0; at < 5_100; at++) await putRaw(deps, { ...item, pk: `SUSPENSE#${at}` })
-  const deduction = await findSuspense(deps, suspenseId)
-  expect(deduction && (await disputesBefore(deps, deduction))).toContain('Not all cases were read')
+  expect(await disputes()).toContain('Not all cases were read')
 })

@@ -1,11 +1,11 @@
 import { describe, expect } from 'vitest'
-import { reversedEventName } from '../../../shared/event/event.ts'
+import { RETENTION, reversedEventName } from '../../../shared/event/event.ts'
 import { listEventsOf } from '../../../shared/event/read-events.ts'
 import { deliveryIdFor, eventIdFor, subjectOfPayment } from '../../../shared/ids.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { attemptKey, deliveryKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
-import { addMs, type Timestamp } from '../../../shared/time.ts'
+import { addMs, expiresAfter, type Timestamp } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import {
   findDelivery,
@@ -228,9 +228,11 @@ describe('the announcement of a payment (design section 4, Announce)', () => {
     await notify(recorded.deps)
 
     const [delivery, skippedDelivery] = await deliveries()
-    expect(skippedDelivery).toMatchObject({ status: 'skipped' })
     const { paymentId, clientId } = payment
     const now = deps.now()
+    const skippedKey = deliveryKey(skippedDelivery?.deliveryId as never)
+    const ttl = expiresAfter(now, RETENTION.deliveryMs)
+    expect(await deps.table.get(skippedKey)).toMatchObject({ status: 'skipped', ttl })
     const ids = {
       deliveryId: delivery?.deliveryId,
       eventId,

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { clientKey, deletedEndpointKey, endpointKey } from '../../../shared/table/keys.ts'
+import { listDeliveries } from '../../../shared/webhook/delivery/list-deliveries.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import {
   countEndpoint,
@@ -9,7 +10,7 @@ import {
 import { auditRecordsOf, OPERATOR } from '../../support/operator-actions.ts'
 import { aClientId } from '../../support/payment-builders.ts'
 import { beforeCommit, failingOn, type TestDeps, testDeps } from '../../support/test-deps.ts'
-import { drainQueue, rowOf, storedEndpoint } from '../../support/webhook-builders.ts'
+import { drainQueue, storedEndpoint } from '../../support/webhook-builders.ts'
 import { ACTIONS, FAILED, remove, send, update } from './endpoint-operations.ts'
 import { webhookTest as it } from './webhook-test.ts'
 
@@ -161,7 +162,7 @@ describe('send-test-event', () => {
 
     const { status, body } = await send(deps, endpoint)
 
-    const { delivery_id, event_id } = body as { delivery_id: never; event_id: string }
+    const { delivery_id, event_id } = body as { delivery_id: never; event_id: never }
     const [now, event] = [deps.now(), 'gateway.test']
     expect(status).toBe(200)
     const shown = { delivery_id, event_id, event, ...ids, url: endpoint.url, attempts: [] }
@@ -175,7 +176,11 @@ describe('send-test-event', () => {
     expect(deps.webhooks).toMatchObject([{ headers: { 'X-Gateway-Event': event } }])
     const sent = JSON.parse(deps.webhooks[0]?.body.toString('utf8') ?? '')
     expect(sent).toStrictEqual({ event, event_id, timestamp: now, data: ids })
-    expect(await rowOf(deps, { deliveryId: delivery_id })).toMatchObject({ status: 'succeeded' })
+    const page = { page: 1, perPage: 2 }
+    const ofEvent = { clientId: endpoint.clientId, eventId: event_id, page, maxRead: 9 }
+    const { deliveries } = await listDeliveries(deps, ofEvent)
+    const delivery = { deliveryId: delivery_id, status: 'succeeded' }
+    expect(deliveries).toMatchObject([{ delivery }])
     expect(await auditRecordsOf(deps, delivery_id)).toStrictEqual([
       {
         operator: OPERATOR,

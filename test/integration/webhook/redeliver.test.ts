@@ -124,7 +124,7 @@ describe.each(['byOperator', 'byMerchant'] as const)(
         }
         expect(await row()).toStrictEqual({ ...listedDelivery(delivery), ...round })
         const stored = await deps.table.get(deliveryKey(delivery.deliveryId))
-        expect(stored).not.toHaveProperty('state')
+        for (const gone of ['state', 'ttl']) expect(stored).not.toHaveProperty(gone)
         const message = { body: { attempt: attempts + 1 }, delaySeconds: 0 }
         expect(deps.sent).toMatchObject([{ queue: 'webhooks', message }])
         const record = {

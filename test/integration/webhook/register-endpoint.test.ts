@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { describe, expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import type { EndpointId } from '../../../shared/ids.ts'
+import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { endpointKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
 import { readsOfPage } from '../../../shared/webhook/delivery/announce.ts'
@@ -112,9 +113,11 @@ describe('register-endpoint (spec 2.4)', () => {
     expect(deps.published.map(({ message }) => message)).toMatchObject(
       ['*', FAILED, '*'].map((events) => expect.stringContaining(typed(events))),
     )
+    const { records } = await readAuditRecords(deps, clientId)
+    const { requestId } = records.find(({ action }) => action === 'register-endpoint') ?? {}
     expect(deps.published[0]?.message).toMatch(
       new RegExp(
-        `^Request [^ ]+ sends events to the webhook endpoint ${endpoint.endpointId} of client`,
+        `^Request ${requestId} sends events to the webhook endpoint ${endpoint.endpointId} of client`,
       ),
     )
   })

@@ -20,18 +20,10 @@ function stallInBody(socket: Socket) {
 }
 
 describe('httpsWebhookSender: the answer body (first 1 KB)', () => {
-  it('keeps the first 1,024 bytes of a huge answer and stops reading', async () => {
-    const server = await startScriptedServer((response) => {
-      response.writeHead(500)
-      const flood = () => {
-        while (!response.destroyed && response.write('x'.repeat(65_536)));
-      }
-      response.on('drain', flood)
-      response.write('x')
-      setTimeout(flood, 50)
-    })
+  it('keeps the first 1,024 bytes of an answer that does not end, and stops reading', async () => {
+    const url = await tcpUrl('http', writeOnly(OK + 'x'.repeat(1_025)))
 
-    expect((await send(server.url)).responseBody).toBe('x'.repeat(1_024))
+    expect((await send(url)).responseBody).toBe('x'.repeat(1_024))
   })
 
   it.each(['é', '☕', '🍵'])('drops a character that the limit splits: %s', async (character) => {

@@ -24,7 +24,7 @@ import {
 import { minor, ZERO } from '../../../shared/money.ts'
 import type { Reversal } from '../../../shared/payment/payment.ts'
 import { reversalAfter } from '../../../shared/posting/reversal-after.ts'
-import { timestampOf } from '../../../shared/time.ts'
+import { addMs, timestampOf } from '../../../shared/time.ts'
 import { createPrng, type Prng } from '../../simulation/world/prng.ts'
 import { modelOf } from '../../support/money-model.ts'
 import { runs } from '../../support/runs.ts'
@@ -128,6 +128,8 @@ it('the reversal of a void payment without a net is not undone', () => {
   const before = { kind: 'voided', amountMinor: minor(10), at: AT } as const
 
   expect(reversalAfter(before, row, money)).toStrictEqual(before)
+  const own = { ...row, isOwnRow: true, kind: 'voided' } as const
+  expect(reversalAfter(undefined, own, money)).toStrictEqual(before)
 })
 
 // Public report: hyperswitch #10533.
@@ -143,8 +145,10 @@ it('the reversal shows at most the payment, and is undone exactly when nothing i
     { ...won, type: 'refund', transactionId: 'r' },
   ]
   const reversals: Reversal[] = []
-  for (const [at, row] of rows.entries())
-    reversals.push(reversalAfter(reversals.at(-1), row, moneyAfter(price, rows.slice(0, at + 1))))
+  for (const [n, one] of rows.entries()) {
+    const row = { ...one, at: addMs(AT, n) }
+    reversals.push(reversalAfter(reversals.at(-1), row, moneyAfter(price, rows.slice(0, n + 1))))
+  }
 
   expect(reversals.map(({ kind, amountMinor }) => [kind, amountMinor])).toStrictEqual([
     ['chargeback', 10],
@@ -152,14 +156,9 @@ it('the reversal shows at most the payment, and is undone exactly when nothing i
     ['chargeback', 10],
     ['chargeback', 10],
   ])
-  expect(reversals.map(({ undoneAt }) => undoneAt !== undefined)).toStrictEqual([
-    false,
-    true,
-    true,
-    true,
-    false,
-    false,
-  ])
+  const first = addMs(AT, 1)
+  const undone = [undefined, first, first, first, undefined, undefined]
+  expect(reversals.map(({ undoneAt }) => undoneAt)).toStrictEqual(undone)
 })
 
 it(`every prefix of every history adds up to what a model counts, in ${HISTORIES} histories`, () => {
