@@ -9,8 +9,10 @@ import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import {
   approvalIdOf,
   approvalSubject,
+  findValidApproval,
   newApproval,
   putApproval,
+  useOf,
 } from '../../../shared/operator/approval-store.ts'
 import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { approvalKey, type Key, shardKey } from '../../../shared/table/keys.ts'
@@ -145,6 +147,16 @@ describe('an approved action (design section 11)', () => {
       await approve(deps, asked)
     })
     expect(await adjust(replaced)).toMatchObject({ status: 200 })
+  })
+
+  it('is refused when the approval expires between read and write', async () => {
+    const { deps, asked } = await aCorrection()
+    await approve(deps, asked)
+    const found = await findValidApproval(deps, asked)
+
+    deps.clock.advance((3 * DAY_MS) / 1_000)
+
+    expect(await deps.table.write(useOf(deps, found).step)).toMatchObject({ applied: false })
   })
 
   it('has the bank’s reference as the action reads it', async () => {
