@@ -10,7 +10,7 @@ import {
   type Rule,
 } from './import-rules.ts'
 import { SHAPE_RULES } from './shape-rules.ts'
-import { lineOf, type SourceFile } from './support/source-file.ts'
+import { at, type SourceFile } from './support/source-file.ts'
 
 /** The files of the manifest are directly in functions/; handlers are in its folders. */
 export function isOfManifest(path: string) {
@@ -64,10 +64,6 @@ function memberOf(node: ESTree.Node) {
     node.property.type === 'Identifier'
     ? `${node.object.name}.${node.property.name}`
     : undefined
-}
-
-function at(file: SourceFile, node: ESTree.Node, what: string) {
-  return `line ${lineOf(file, node)}: ${what}`
 }
 
 function keysAreBuiltInOnePlace(file: SourceFile) {

@@ -1,7 +1,7 @@
 import { basename } from 'node:path/posix'
 import type { ESTree } from 'vite'
 import { isCode, type Rule } from './import-rules.ts'
-import { lineOf, type SourceFile } from './support/source-file.ts'
+import { at, type SourceFile } from './support/source-file.ts'
 
 const FUNCTION = /^(Arrow)?Function(Declaration|Expression)$/
 
@@ -49,10 +49,6 @@ function withoutWrapping(node: ESTree.Node): ESTree.Node {
   return /^(ParenthesizedExpression|TS\w+Expression)$/.test(node.type) && 'expression' in node
     ? withoutWrapping(node.expression as ESTree.Node)
     : node
-}
-
-function at(file: SourceFile, node: ESTree.Node, what: string) {
-  return `line ${lineOf(file, node)}: ${what}`
 }
 
 /** A test tells its arrangement first, so its helpers may stand above it. */

@@ -53,6 +53,16 @@ export async function answerLine(
   return invokeWhole('payout-answer', deps, { operator: OPERATOR, lines: [line] })
 }
 
+export function answerPaid(deps: TestDeps, settlement: Settlement, fields: object = {}) {
+  return answerLine(deps, settlement, { outcome: 'paid', bank_reference: 'BCA17', ...fields })
+}
+
+/** Changes the client of a settlement. */
+export function changing(change: object) {
+  return (deps: TestDeps, { clientId: client_id }: Pick<Client, 'clientId'>) =>
+    invokeWhole('update-client', deps, { operator: OPERATOR, client_id, ...change })
+}
+
 /** A settlement that waits for its payout, of its own client unless one is given. */
 export async function aWaitingSettlement(
   deps: TestDeps,

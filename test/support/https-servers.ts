@@ -50,3 +50,8 @@ export function startTlsServer({ key, cert }: Certificate, behave: (socket: Sock
   server.on('secureConnection', (socket) => socket.on('error', () => {}))
   return listen(server)
 }
+
+/** Answers the text to the first bytes, and leaves the connection open. */
+export function writeOnly(text: string) {
+  return (socket: Socket) => void socket.once('data', () => socket.write(text))
+}

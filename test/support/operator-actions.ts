@@ -134,6 +134,6 @@ export function shownSettlement(
   }
 }
 
-export function refusedWith(message: string, fields: Readonly<Record<string, unknown>>) {
+export function refusedWith(message: string, fields: Readonly<Record<string, unknown>> = {}) {
   return { status: 422, body: { message, code: 'validation', ...fields } }
 }

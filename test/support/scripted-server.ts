@@ -16,6 +16,16 @@ export function json(status: number, body: unknown): Script {
   }
 }
 
+export function answerScript(
+  status: number,
+  body: string | Buffer = '',
+  headers: Record<string, string> = {},
+): Script {
+  return (response) => {
+    response.writeHead(status, headers).end(body)
+  }
+}
+
 export function silence() {}
 
 export function cut(response: ServerResponse) {

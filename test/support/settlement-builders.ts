@@ -134,12 +134,14 @@ export function withoutSleep(deps: TestDeps) {
 }
 
 /** A second person approves the figures of the payout. */
-export async function payOut(deps: TestDeps, { settlementId }: Known) {
+export async function payOut(
+  deps: TestDeps,
+  { settlementId }: Known,
+  approves?: Parameters<typeof withApproval>[2],
+) {
   await auditedNow(deps, { settlementId })
-  const bankReference = `BCA ${settlementId}`
-  return withApproval(deps, () =>
-    markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, bankReference }),
-  )
+  const order = { settlementId, ...BY_OPERATOR, bankReference: `BCA ${settlementId}` }
+  return withApproval(deps, () => markSettlementPaid(deps, order), approves)
 }
 export function fail(deps: TestDeps, { settlementId }: Known) {
   return markSettlementFailed(deps, { settlementId, ...BY_OPERATOR })

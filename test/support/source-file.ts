@@ -101,8 +101,8 @@ export function sourcesIn(...folders: readonly string[]) {
   )
 }
 
-export function lineOf({ text }: SourceFile, { start }: ESTree.Node) {
-  return text.slice(0, start).split('\n').length
+export function at({ text }: SourceFile, { start }: ESTree.Node, what: string) {
+  return `line ${text.slice(0, start).split('\n').length}: ${what}`
 }
 
 /** Whether the file has a test of that title, as it is written there. */

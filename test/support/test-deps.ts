@@ -195,6 +195,17 @@ export function withRequests(deps: TestDeps, requests: TableRequests): TestDeps 
   return { ...deps, requests, memory: {}, table: retryingTable(requests, deps) }
 }
 
+/** More suspense items than one call reads, but none in `empty`: an index, or else the table. */
+export function withCrowdedSuspense(deps: TestDeps, empty: QueryInput['index']) {
+  const items = Array.from({ length: 100 }, (_, at) => ({ pk: `SUSPENSE#${at}`, sk: 'SUSPENSE' }))
+  let pages = 0
+  const query = async ({ index }: QueryInput) =>
+    index === empty
+      ? { items: [], count: 0, cursor: undefined }
+      : { items, count: 100, cursor: ++pages < 51 ? {} : undefined }
+  return withRequests(deps, { ...deps.requests, query })
+}
+
 type Hooks = {
   /** Runs before the request is sent. If it throws, the request never arrives. */
   readonly before?: (call: TableCall) => unknown

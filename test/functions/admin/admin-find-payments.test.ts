@@ -2,7 +2,6 @@ import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { writePointers } from '../../../shared/payment/creating-store.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
-import type { QueryInput } from '../../../shared/table/table.ts'
 import { addMs, timestampOf } from '../../../shared/time.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import {
@@ -13,7 +12,12 @@ import {
 } from '../../support/payment-builders.ts'
 import { notifyOf } from '../../support/synced-payment.ts'
 import { changeRow } from '../../support/tampering.ts'
-import { recordTable, type TestDeps, testDeps, withRequests } from '../../support/test-deps.ts'
+import {
+  recordTable,
+  type TestDeps,
+  testDeps,
+  withCrowdedSuspense,
+} from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
 /** Deps whose provider gives every payment one destination, which only this test uses. */
@@ -256,18 +260,11 @@ it('find-payments and get-payment are incomplete when one call cannot read all n
   deps,
 }) => {
   const payment = await aPendingPayment(deps, await aStoredClient(deps))
-  const items = Array.from({ length: 100 }, (_, at) => ({ pk: `SUSPENSE#${at}`, sk: 'SUSPENSE' }))
-  let pages = 0
-  const query = async ({ index }: QueryInput) =>
-    index === undefined
-      ? { items: [], count: 0, cursor: undefined }
-      : { items, count: 100, cursor: ++pages < 51 ? {} : undefined }
-  const crowded = withRequests(deps, { ...deps.requests, query })
+  const crowded = () => withCrowdedSuspense(deps, undefined)
 
   const search = { payment_request_id: payment.paymentRequestId }
-  expect(await find(crowded, search)).toMatchObject({ ids: [payment.paymentId], complete: false })
-  pages = 0
+  expect(await find(crowded(), search)).toMatchObject({ ids: [payment.paymentId], complete: false })
   expect(
-    await invokeAdmin('get-payment', crowded, { payment_id: payment.paymentId }),
+    await invokeAdmin('get-payment', crowded(), { payment_id: payment.paymentId }),
   ).toMatchObject({ body: { timeline: { suspense: [], suspense_complete: false } } })
 })

@@ -6,6 +6,7 @@ import { assert, describe, expect } from 'vitest'
 import { referenceOf } from '../../../shared/ids.ts'
 import { holdMoney } from '../../../shared/payment/held-money.ts'
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
 import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
 import { deflateText } from '../../../shared/table/deflated-text.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
@@ -13,42 +14,34 @@ import { exists, remove } from '../../../shared/table/step.ts'
 import { bookRefund, someHeldMoney } from '../../support/money-rows.ts'
 import { eventsOf, succeededKey } from '../../support/payment-builders.ts'
 import { changeRow } from '../../support/tampering.ts'
-import { beforeCommit, beforeFirst } from '../../support/test-deps.ts'
+import { beforeCommit, beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { erasedAnswer, erasureTest as it } from './paid-customer.ts'
 
 describe('during an erasure', () => {
-  it('answers a conflict when money moves at the same time; a repeat also erases the new event', async ({
-    deps,
-    payment,
-    erase,
-    bodies,
-    storedPayment,
-  }) => {
-    const overtaken = beforeCommit(deps, () => bookRefund(deps, payment, 10_000))
+  it.for<[string, (deps: TestDeps, payment: Payment) => Promise<unknown>]>([
+    ['moves', (deps, payment) => bookRefund(deps, payment, 10_000)],
+    [
+      'is held',
+      (deps, payment) =>
+        holdMoney(
+          deps,
+          someHeldMoney(deps, 'py-second', 5_000, { cause: 'second_capture', payment }),
+        ),
+    ],
+  ])(
+    'answers a conflict when money %s at the same time; a repeat also erases the new event',
+    async ([, change], { deps, payment, erase, bodies, storedPayment }) => {
+      const overtaken = beforeCommit(deps, () => change(deps, payment))
 
-    expect(await erase(undefined, overtaken)).toMatchObject({ status: 409 })
-    expect(await storedPayment()).toHaveProperty('customer')
-    expect(await erase()).toMatchObject(erasedAnswer(payment, 1))
+      expect(await erase(undefined, overtaken)).toMatchObject({ status: 409 })
+      expect(await storedPayment()).toHaveProperty('customer')
+      expect(await erase()).toMatchObject(erasedAnswer(payment, 1))
 
-    await bookRefund(deps, await storedPayment(), 5_000)
-    expect(await bodies()).toHaveLength(3)
-    expect((await bodies()).join('')).not.toContain('sari@shop')
-  })
-
-  it('answers a conflict when money is held at the same time; a repeat also erases its event', async ({
-    deps,
-    payment,
-    erase,
-    bodies,
-  }) => {
-    const item = someHeldMoney(deps, 'py-second', 5_000, { cause: 'second_capture', payment })
-    const overtaken = beforeCommit(deps, () => holdMoney(deps, item))
-
-    expect(await erase(undefined, overtaken)).toMatchObject({ status: 409 })
-    expect(await erase()).toMatchObject(erasedAnswer(payment, 1))
-
-    expect((await bodies()).join('')).not.toContain('sari@shop')
-  })
+      await bookRefund(deps, await storedPayment(), 5_000)
+      expect(await bodies()).toHaveLength(3)
+      expect((await bodies()).join('')).not.toContain('sari@shop')
+    },
+  )
 
   it('erases the event of a dispute that the payment does not show, written meanwhile', async ({
     deps,

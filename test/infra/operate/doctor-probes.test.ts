@@ -174,30 +174,30 @@ describe("the doctor's questions to the provider", () => {
     ])
   })
 
-  it('name the permission that a key lacks: the balance needs its own (guide to API keys)', async () => {
-    await using simulator = await aSimulator()
-    const permissions = ['transactions', 'money_in']
-    await simulator.call('POST', '/_simulator/account', { permissions })
-
-    const findings = await checkProviderKey(adapter(simulator), 600)
-
-    expect(findings.filter(({ state }) => state !== 'ok')).toMatchObject([
+  it.for([
+    [
+      'name the permission that a key lacks: the balance needs its own (guide to API keys)',
+      { permissions: ['transactions', 'money_in'] },
+      600,
       { what: 'provider key for the balance (Money-out: Read)', state: 'wrong' },
-    ])
-  })
-
-  it('find a limit of the account that the stage does not know', async () => {
-    await using simulator = await aSimulator()
-
-    const findings = await checkProviderKey(adapter(simulator), 6_000)
-
-    expect(findings.filter(({ state }) => state !== 'ok')).toMatchObject([
+    ],
+    [
+      'find a limit of the account that the stage does not know',
+      undefined,
+      6_000,
       {
         what: 'provider calls a minute',
         detail: 'the provider allows 600, the stage uses 6000',
         todo: 'set providerCallsPerMinute of the stage to 600',
       },
-    ])
+    ],
+  ] as const)('%s', async ([, account, callsPerMinute, finding]) => {
+    await using simulator = await aSimulator()
+    if (account) await simulator.call('POST', '/_simulator/account', account)
+
+    const findings = await checkProviderKey(adapter(simulator), callsPerMinute)
+
+    expect(findings.filter(({ state }) => state !== 'ok')).toMatchObject([finding])
   })
 
   it('blame no setting when the provider is unreachable', async () => {

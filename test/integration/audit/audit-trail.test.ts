@@ -147,8 +147,13 @@ describe('the audit trail', () => {
     expect((await auditNow()).found).toContainEqual(['audit_record', clientId, problem])
   })
 
-  it('is also checked for everything of the client, at any age', async () => {
-    const { deps, clientId, paymentId, keysOf, auditNow } = await aTrail()
+  it('is also checked for everything of the client, at any age', async ({
+    deps,
+    clientId,
+    paymentId,
+    keysOf,
+    auditNow,
+  }) => {
     const [key] = await keysOf(paymentId)
     await alter(deps, key ?? auditHeadKey(''), { operator: 'other-operator' })
     const brokenTrail = {
@@ -166,10 +171,9 @@ describe('the audit trail', () => {
     }
   })
 
-  it.each(['the trail’s head', 'the client'])(
+  it.for(['the trail’s head', 'the client'])(
     'refuses a change if other writers change %s at each try',
-    async (target) => {
-      const { deps, clientId, rename, auditNow } = await aTrail()
+    async (target, { deps, clientId, rename, auditNow }) => {
       let made = 0
       const contended = interceptTable(deps, {
         before: async ({ name }) => {

@@ -3,20 +3,19 @@ import { expect } from 'vitest'
 import { handler as compareBalance } from '../../../functions/schedule/compare-balance.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { newHouseEntry, putHouseEntry } from '../../../shared/journal/house-store.ts'
-import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
 import { payOutOfWindow } from '../../../shared/ledger/window-store.ts'
 import { minor } from '../../../shared/money.ts'
-import type { Payment, PaymentRequest } from '../../../shared/payment/payment.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
+import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import { bookLateRow } from '../../../shared/posting/post-payments.ts'
 import { markClosed } from '../../../shared/settlement/settlement-store.ts'
 import { aChargeback, adjustBalance, aRefund, aWin } from '../../support/money-rows.ts'
 import { invokeAdmin, lambdaContext } from '../../support/operator-actions.ts'
 import { post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
 import { aDayLater, sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
-import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
+import { creditedPayment } from '../../support/synced-payment.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
+import { move } from '../posting/worked-case.ts'
 
 type PostedRequest = Partial<PaymentRequest> & { readonly feeMinor: number }
 
@@ -133,10 +132,10 @@ async function threeDays() {
   expect(await bookLateRow(deps, assumed, lateRow)).toMatchObject({ applied: true })
 
   aDayLater(deps)
-  await moveMoney(deps, va, aRefund(deps, 100_000))
+  await move(deps, va, aRefund(deps, 100_000))
   // The provider takes 5,000 for the dispute.
-  await moveMoney(deps, assumed, aChargeback(deps, 50_000, 5_000))
-  await moveMoney(deps, assumed, aWin(deps, 20_000))
+  await move(deps, assumed, aChargeback(deps, 50_000, 5_000))
+  await move(deps, assumed, aWin(deps, 20_000))
   await adjustBalance(deps, a, 'recovered', 10_000)
   await adjustBalance(deps, a, 'written_off', 5_000)
   // The provider takes 2,500 for the transfer to our bank.
@@ -157,8 +156,4 @@ export function houseRow(
   return deps.table.transact(
     putHouseEntry(newHouseEntry({ ...entry, rowAt: deps.now(), postedAt: deps.now() })),
   )
-}
-
-async function moveMoney(deps: TestDeps, payment: Payment, row: MoneyRow) {
-  return movePayment(deps, await paymentOf(deps, { payment }), row)
 }

@@ -55,33 +55,36 @@ function outcomeOf(result: PromiseSettledResult<{ readonly outcome: string }>) {
 }
 
 describe('a caller that waits for an attempt which ended before it called the provider', () => {
-  it.each([{}, OVO_REQUEST])('takes the payment over at once: %j', async (fields) => {
-    const { deps, waitFor, reread, creates, statuses, ledger } = await aLateCreate({ fields })
+  it.each([
+    [1, {}],
+    [1, OVO_REQUEST],
+    [20, {}],
+  ])(
+    'takes the payment over at once and alone: of %i waiting callers one creates it, the others replay it: %j',
+    async (waiters, fields) => {
+      const { waitFor, many, reread, creates, statuses, ledger } = await aLateCreate({
+        waiters,
+        fields,
+      })
 
-    const [result] = await waitFor(deps)
+      const results = await waitFor(...many)
 
-    expect(result).toMatchObject({ status: 'fulfilled', value: { outcome: 'resumed' } })
-    expect(await reread()).toMatchObject({
-      status: 'pending',
-      attempt: 2,
-      providerAttempts: [{ outcome: 'not_executed', code: 'no_time_left' }, { outcome: 'created' }],
-    })
-    expect([creates(), statuses()]).toStrictEqual([1, ['open']])
-    expect(await ledger()).toStrictEqual(ONE_PENDING)
-  })
-
-  it('takes over alone: of twenty waiting callers one creates the payment, the others replay it', async () => {
-    const { waitFor, many, creates, statuses, ledger } = await aLateCreate({ waiters: 20 })
-
-    const results = await waitFor(...many)
-
-    expect(results.map(outcomeOf).toSorted()).toStrictEqual([
-      ...Array<string>(19).fill('replayed'),
-      'resumed',
-    ])
-    expect([creates(), statuses()]).toStrictEqual([1, ['open']])
-    expect(await ledger()).toStrictEqual(ONE_PENDING)
-  })
+      expect(results.map(outcomeOf).toSorted()).toStrictEqual([
+        ...Array<string>(waiters - 1).fill('replayed'),
+        'resumed',
+      ])
+      expect(await reread()).toMatchObject({
+        status: 'pending',
+        attempt: 2,
+        providerAttempts: [
+          { outcome: 'not_executed', code: 'no_time_left' },
+          { outcome: 'created' },
+        ],
+      })
+      expect([creates(), statuses()]).toStrictEqual([1, ['open']])
+      expect(await ledger()).toStrictEqual(ONE_PENDING)
+    },
+  )
 
   it.each([
     ['has made the payment visible', 'replayed'],

@@ -4,6 +4,7 @@ import { paymentIdForKey } from '../../../shared/ids.ts'
 import { createPayment } from '../../../shared/payment/create/create-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { pushesKey } from '../../../shared/table/keys.ts'
+import { addMs, DAY_MS, HOUR_MS } from '../../../shared/time.ts'
 import { aRequest, aStoredClient, OVO_REQUEST } from '../../support/payment-builders.ts'
 import { alter } from '../../support/tampering.ts'
 import { testDeps } from '../../support/test-deps.ts'
@@ -31,21 +32,24 @@ function refusedFor(retryAfterSeconds: number) {
 const it = testWith(aPushingClient, 'deps', 'client', 'push', 'calls')
 
 describe('pushes to one phone', () => {
-  it.each([
+  it.for([
     ['one after the other', false],
     ['at once', true],
-  ])('of 25 pushes %s, three are sent, and the others are refused with 429', async (_, atOnce) => {
-    const { push, calls } = await aPushingClient()
-    const keys = Array.from({ length: 25 }, (__, at) => `key-${at}`)
-    const results: PromiseSettledResult<unknown>[] = []
-    if (atOnce) results.push(...(await Promise.allSettled(keys.map((key) => push(key)))))
-    else for (const key of keys) results.push(...(await Promise.allSettled([push(key)])))
+  ] as const)(
+    'of 25 pushes %s, three are sent, and the others are refused with 429',
+    async ([, atOnce], { push, calls }) => {
+      const keys = Array.from({ length: 25 }, (_, at) => `key-${at}`)
+      const results: PromiseSettledResult<unknown>[] = []
+      if (atOnce) results.push(...(await Promise.allSettled(keys.map((key) => push(key)))))
+      else for (const key of keys) results.push(...(await Promise.allSettled([push(key)])))
 
-    expect(calls()).toBe(3)
-    const refused = results.filter(({ status }) => status === 'rejected')
-    expect(refused).toHaveLength(22)
-    for (const refusal of refused) expect(refusal).toMatchObject({ reason: { code: 'rate_limit' } })
-  })
+      expect(calls()).toBe(3)
+      const refused = results.filter(({ status }) => status === 'rejected')
+      expect(refused).toHaveLength(22)
+      for (const refusal of refused)
+        expect(refusal).toMatchObject({ reason: { code: 'rate_limit' } })
+    },
+  )
 
   it('a refusal writes nothing, and says when the next push may be sent', async ({
     deps,
@@ -128,13 +132,12 @@ describe('pushes to one phone', () => {
     expect(await deps.table.get(pushesKey(client.clientId, PHONE))).toMatchObject({ number: 1 })
   })
 
-  it('a counter that the table has not deleted yet counts as absent', async ({
-    deps,
-    client,
-    push,
-  }) => {
+  it.for([
+    ['that the table has not deleted yet', 2 * DAY_MS],
+    ['of a clock that was hours ahead', -2 * HOUR_MS],
+  ] as const)('a counter %s counts as absent', async ([, laterMs], { deps, client, push }) => {
     for (const key of ['a', 'b', 'c']) await push(key)
-    deps.clock.advance(2 * 86_400)
+    deps.clock.set(addMs(deps.now(), laterMs))
 
     await expect(push('d')).resolves.toMatchObject({ outcome: 'created' })
 
@@ -142,19 +145,9 @@ describe('pushes to one phone', () => {
     expect(sent).toHaveLength(1)
   })
 
-  it('pushes that a clock counted hours ahead are not counted', async ({ deps, push }) => {
-    const now = deps.now()
-    deps.clock.advance(7_200)
-    for (const key of ['a', 'b', 'c']) await push(key)
-    deps.clock.set(now)
-
-    await expect(push('d')).resolves.toMatchObject({ outcome: 'created' })
-  })
-
-  it.each([{ number: 'x' }, { sent: 'x' }])(
+  it.for([{ number: 'x' }, { sent: 'x' }])(
     'a counter that cannot be read is written anew, and then counts: %j',
-    async (altered) => {
-      const { deps, client, push } = await aPushingClient()
+    async (altered, { deps, client, push }) => {
       await push('a')
       await alter(deps, pushesKey(client.clientId, PHONE), { ...altered })
 

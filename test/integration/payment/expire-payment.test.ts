@@ -22,18 +22,13 @@ import { settledRowFor } from '../../support/paid-builders.ts'
 import { expire } from '../../support/synced-payment.ts'
 import { beforeFirst } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
-import { aScene } from './payment-test.ts'
+import { aQris, aScene, LIFETIME_S } from './payment-test.ts'
 
-const LIFETIME_S = 600
 const UNREACHABLE = { kind: 'unanswered', reason: 'unreachable' } as const
 const EXPIRED = 'payment cannot be cancelled in status=expired'
 
-async function aQris() {
-  const scene = await aScene({
-    method: 'qris',
-    channelCode: undefined,
-    expiresInSeconds: LIFETIME_S,
-  })
+async function aCancel() {
+  const scene = await aQris()
   const { deps, event, ledger, cancel, check, reread } = scene
   const { provider } = deps
   return {
@@ -76,7 +71,7 @@ describe('a payment after its expiry time', () => {
     'is ended by %s with the provider’s status if the %s of a cancel was lost',
     async (actor, lostPart) => {
       const { cancel, runDueWork, loseCancel, passTime, request, expectExpired, expectCancelled } =
-        await aQris()
+        await aCancel()
       await loseCancel(lostPart)
       passTime()
 
@@ -94,7 +89,7 @@ describe('a payment after its expiry time', () => {
   )
 
   it('first stores the start of its expiry, then cancels at the provider, without another call', async () => {
-    const { deps, reread, check, passTime, expectExpired } = await aQris()
+    const { deps, reread, check, passTime, expectExpired } = await aCancel()
     passTime()
     let paymentAtCancel: Payment | undefined
     deps.provider.script('cancelRequest', async (id, timeoutMs) => {
@@ -113,7 +108,7 @@ describe('a payment after its expiry time', () => {
 
 describe('the start of an expiry is its claim, and leaves the due time', () => {
   async function aBegunExpiry() {
-    const scene = await aQris()
+    const scene = await aCancel()
     const { deps, payment } = scene
     const item = () => deps.table.get(paymentKey(payment.paymentId))
     deps.clock.set(addMs(payment.dueAt ?? deps.now(), 1))
@@ -174,7 +169,7 @@ it.each([
 ] as const)(
   'a request that refuses its cancel and stays %s without a capture is a finding an hour after %s',
   async (status, first) => {
-    const { deps, payment, request, cancel, check, reread, passTime, suspenseOf } = await aQris()
+    const { deps, payment, request, cancel, check, reread, passTime, suspenseOf } = await aCancel()
     deps.provider.answer('cancelRequest', { kind: 'final' })
     request({ status })
     if (first === 'a cancel') await expect(cancel()).rejects.toThrow('try again')
@@ -196,7 +191,7 @@ it.each([
 )
 
 it('a cancel whose answer was lost is checked within a minute, and ends as cancelled', async () => {
-  const { deps, reread, runDueWork, loseCancel, expectCancelled } = await aQris()
+  const { deps, reread, runDueWork, loseCancel, expectCancelled } = await aCancel()
   await loseCancel('answer')
 
   const { dueAt = '' } = await reread()
@@ -224,7 +219,7 @@ it('a cancel without an answer stays due within a minute, also with a check duri
 
 describe('POST cancel after expires_at', () => {
   it('expires the payment, writes its event and answers 422 with status=expired', async () => {
-    const { deps, reread, cancel, passTime, request, expectExpired } = await aQris()
+    const { deps, reread, cancel, passTime, request, expectExpired } = await aCancel()
     passTime()
 
     await expect(cancel()).rejects.toMatchObject({ code: 'validation', message: EXPIRED })
@@ -241,7 +236,7 @@ describe('POST cancel after expires_at', () => {
   ] as const)(
     'answers 502 while the provider is %s, and leaves the payment due at once',
     async (reason, code) => {
-      const { deps, payment, reread, cancel, runDueWork, passTime, expectExpired } = await aQris()
+      const { deps, payment, reread, cancel, runDueWork, passTime, expectExpired } = await aCancel()
       deps.provider.answer('cancelRequest', { kind: 'unanswered', reason })
       passTime()
       await endCheck(deps, payment, payment.dueAt ?? deps.now(), addMs(deps.now(), 60_000))
@@ -257,7 +252,7 @@ describe('POST cancel after expires_at', () => {
 })
 
 it('a cancel is refused when the expiry starts before it is stored', async () => {
-  const { deps, payment, reread, cancel, expectExpired } = await aQris()
+  const { deps, payment, reread, cancel, expectExpired } = await aCancel()
   const raced = beforeFirst(deps, 'update', () => recordExpiryStart(deps, payment, deps.now()))
 
   await expect(cancel(raced)).rejects.toThrow(EXPIRED)

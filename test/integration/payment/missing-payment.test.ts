@@ -5,13 +5,7 @@
 import { expect, it } from 'vitest'
 import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
-import { aScene } from './payment-test.ts'
-
-const LIFETIME_S = 600
-
-function aQris() {
-  return aScene({ method: 'qris', channelCode: undefined, expiresInSeconds: LIFETIME_S })
-}
+import { aQris, aScene, LIFETIME_S } from './payment-test.ts'
 
 it.each([
   ['names a payment that the provider does not find', 'failed'],

@@ -29,6 +29,12 @@ export async function aScene<Deps extends TestDeps = TestDeps>(
   return sceneOf(deps, client, await aPendingPayment(deps, client, fields))
 }
 
+export const LIFETIME_S = 600
+
+export function aQris() {
+  return aScene({ method: 'qris', channelCode: undefined, expiresInSeconds: LIFETIME_S })
+}
+
 function sceneOf<Deps extends TestDeps>(deps: Deps, client: Client, payment: Payment) {
   const { paymentId, paymentRequestId } = payment
   return {

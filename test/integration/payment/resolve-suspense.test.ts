@@ -12,7 +12,6 @@ import {
   writeSuspense,
 } from '../../../shared/suspense/suspense-store.ts'
 import { houseEntryKey, notedKey } from '../../../shared/table/keys.ts'
-import type { QueryInput } from '../../../shared/table/table.ts'
 import type { Timestamp } from '../../../shared/time.ts'
 import { aFinding, aHouseRow } from '../../support/money-rows.ts'
 import { invokeAdmin, listedSuspenseIds } from '../../support/operator-actions.ts'
@@ -21,7 +20,7 @@ import {
   memoryDeps,
   recordTable,
   type TestDeps,
-  withRequests,
+  withCrowdedSuspense,
 } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { bookedItem, heldMoneyItem, it, refundOf, resolve } from './suspense-test.ts'
@@ -250,13 +249,7 @@ it('listSuspense lists all, open or resolved items, newest first', async () => {
 it('listSuspense reads at most 5,000 items and says so; with a status, only those count', async ({
   deps,
 }) => {
-  let pages = 0
-  const items = Array.from({ length: 100 }, (_, at) => ({ pk: `SUSPENSE#${at}`, sk: 'SUSPENSE' }))
-  const query = async ({ index }: QueryInput) =>
-    index === 'by-status'
-      ? { items: [], count: 0, cursor: undefined }
-      : { items, count: 100, cursor: ++pages < 51 ? {} : undefined }
-  const manyDeps = withRequests(deps, { ...deps.requests, query })
+  const manyDeps = withCrowdedSuspense(deps, 'by-status')
   const list = async (filter: object) =>
     (await invokeAdmin('list-suspense', manyDeps, { kind: 'money', ...filter })).body
 

@@ -16,16 +16,17 @@ import { DAY_MS } from '../../../shared/time.ts'
 import { addDifferences } from '../../../shared/verdict/verdict-store.ts'
 import {
   aLonePayout,
-  answerLine,
+  answerPaid,
   askForFile,
   aWaitingSettlement,
   beforeBatchChanges,
   cancelFile,
+  changing,
   dyingFileOf,
   fileOf,
   twoInABatch,
 } from '../../support/batch-builders.ts'
-import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
+import { OPERATOR } from '../../support/operator-actions.ts'
 import { BANK, payOut, standingOf } from '../../support/settlement-builders.ts'
 import { alter, alterSettlement, erase } from '../../support/tampering.ts'
 import { interceptTable, memoryDeps, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
@@ -104,7 +105,7 @@ it('a cancelled batch that the bank has answered to still lists all its payouts'
   paid,
 }) => {
   await cancelFile(deps, 1)
-  await answerLine(deps, paid, { outcome: 'paid', bank_reference: 'BCA17' })
+  await answerPaid(deps, paid)
   await alter(deps, batchKey(1), { settlement_ids: [paid.settlementId] })
 
   expect(await auditBatches(deps)).toMatchObject([{ what: 'batch.settlement_ids' }])
@@ -121,34 +122,29 @@ describe.each(BROKEN)('a batch whose row is %s', (_, breakRow) => {
     body: { message: expect.stringContaining('batch 1 cannot be cancelled') },
   }
 
-  it('is not cancelled when a payout of it is paid after its row broke', async ({
-    deps,
-    paid,
-    other,
-  }) => {
-    await breakRow(deps)
-    await payOut(deps, paid)
+  it.for([
+    ['after its row broke', payOut],
+    [
+      'at the same time',
+      async (deps: TestDeps, paid: Settlement) => {
+        const racing = beforeBatchChanges(deps, () => payOut(deps, paid))
+        expect(await cancelFile(racing, 1)).toMatchObject({ status: 409 })
+      },
+    ],
+  ] as const)(
+    'is not cancelled when a payout of it is paid %s',
+    async ([, pay], { deps, paid, other }) => {
+      await breakRow(deps)
 
-    expect(await cancelFile(deps, 1)).toMatchObject(REFUSED)
-    expect(await fileOf(deps)).toMatchObject({
-      ids: [],
-      leftOut: [{ settlement_id: other.settlementId }],
-    })
-  })
+      await pay(deps, paid)
 
-  it('is not cancelled when a payout of it is paid at the same time', async ({
-    deps,
-    paid,
-    other,
-  }) => {
-    await breakRow(deps)
-    const racing = beforeBatchChanges(deps, () => payOut(deps, paid))
-
-    expect(await cancelFile(racing, 1)).toMatchObject({ status: 409 })
-
-    expect(await cancelFile(deps, 1)).toMatchObject(REFUSED)
-    expect((await fileOf(deps)).ids).not.toContain(other.settlementId)
-  })
+      expect(await cancelFile(deps, 1)).toMatchObject(REFUSED)
+      expect(await fileOf(deps)).toMatchObject({
+        ids: [],
+        leftOut: [{ settlement_id: other.settlementId }],
+      })
+    },
+  )
 
   it('gets it again if it was cancelled and used, and holds its payouts', async ({
     deps,
@@ -156,7 +152,7 @@ describe.each(BROKEN)('a batch whose row is %s', (_, breakRow) => {
     other,
   }) => {
     await cancelFile(deps, 1)
-    await answerLine(deps, paid, { outcome: 'paid', bank_reference: 'BCA17' })
+    await answerPaid(deps, paid)
     await breakRow(deps)
     expect(await auditBatches(deps)).toMatchObject([{ what: 'batch', id: '1' }])
 
@@ -194,36 +190,31 @@ it.each([
   })
 })
 
-it.each([
+it.for([
   ['ready', 0],
   ['used', 1],
-])('a batch whose record of being %s is lost frees no payout, and is paid', async (_, at) => {
-  const { deps, paid, other } = await twoInABatch()
-  const line = { outcome: 'paid', bank_reference: 'BCA17' }
-  if (at === 1) await answerLine(deps, paid, line)
-  await loseRecords(deps, batchSubject(1), at)
-  await hold(deps, other)
-  expect(await fileOf(deps)).toMatchObject({ batch: null })
-  await changing({ payout_hold: null })(deps, other)
+] as const)(
+  'a batch whose record of being %s is lost frees no payout, and is paid',
+  async ([, at], { deps, paid, other }) => {
+    if (at === 1) await answerPaid(deps, paid)
+    await loseRecords(deps, batchSubject(1), at)
+    await hold(deps, other)
+    expect(await fileOf(deps)).toMatchObject({ batch: null })
+    await changing({ payout_hold: null })(deps, other)
 
-  expect(await cancelFile(deps, 1)).toMatchObject({ status: 422 })
-  expect((await fileOf(deps)).leftOut).toContainEqual(
-    expect.objectContaining({ settlement_id: other.settlementId }),
-  )
-  expect(await answerLine(deps, paid, line)).toMatchObject({ body: { done: 1 } })
-})
+    expect(await cancelFile(deps, 1)).toMatchObject({ status: 422 })
+    expect((await fileOf(deps)).leftOut).toContainEqual(
+      expect.objectContaining({ settlement_id: other.settlementId }),
+    )
+    expect(await answerPaid(deps, paid)).toMatchObject({ body: { done: 1 } })
+  },
+)
 
 /** The head of the chain is kept. */
 async function loseRecords(deps: TestDeps, subject: string, from = 0) {
   const pk = auditRecordPk(subject)
   const { items } = await deps.table.query({ partition: [pk], limit: 10 })
   for (const { sk } of items.slice(from)) await erase(deps, { pk, sk: String(sk) })
-}
-
-/** Of the client of a settlement. */
-function changing(change: object) {
-  return (deps: TestDeps, { clientId: client_id }: Settlement) =>
-    invokeWhole('update-client', deps, { operator: OPERATOR, client_id, ...change })
 }
 
 const hold = changing({ payout_hold: 'a court order' })

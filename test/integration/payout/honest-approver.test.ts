@@ -10,7 +10,6 @@ import { GatewayError } from '../../../shared/errors.ts'
 import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { markSettlementFailed } from '../../../shared/payout/mark-settlement-failed.ts'
-import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { payoutFigures } from '../../../shared/payout/payout-figures.ts'
 import { passGate } from '../../../shared/payout/payout-gate.ts'
 import { adjustLedger } from '../../../shared/posting/adjust-ledger.ts'
@@ -25,6 +24,7 @@ import {
   aLoneClient,
   auditedNow,
   BY_OPERATOR,
+  payOut,
   settlementsOf,
   sweepADayLater,
 } from '../../support/settlement-builders.ts'
@@ -170,10 +170,7 @@ async function pay(world: World) {
   const { deps, approves } = world
   const settlement = await aSettlement(world, 'recorded')
   if (settlement === undefined) return
-  await auditedNow(deps, settlement)
-  const { settlementId } = settlement
-  const order = { settlementId, ...BY_OPERATOR, bankReference: `BCA ${settlementId}` }
-  await withApproval(deps, () => markSettlementPaid(deps, order), approves)
+  await payOut(deps, settlement, approves)
   transfer(world, settlement)
 }
 

@@ -10,11 +10,12 @@ import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { auditHeadKey, batchKey, paymentKey } from '../../../shared/table/keys.ts'
 import {
   aLonePayout,
-  answerLine,
+  answerPaid,
   askForFile,
   aWaitingSettlement,
   beforeBatchChanges,
   cancelFile,
+  changing,
   dyingFileOf,
   fileOf,
   twoInABatch,
@@ -228,21 +229,17 @@ it.each([
   'a batch that a restore opened again keeps what it had %s when the bank answers',
   async (_, make) => {
     const { deps, paid, other } = await twoInABatch(make)
-    const line = { outcome: 'paid', bank_reference: 'BCA17', batch: 1 }
-    await answerLine(deps, paid, line)
-    const { clientId: client_id } = other
-    const hold = (payout_hold: string | null) =>
-      invokeWhole('update-client', deps, { operator: OPERATOR, client_id, payout_hold })
+    await answerPaid(deps, paid, { batch: 1 })
 
-    await hold('a court order')
+    await changing({ payout_hold: 'a court order' })(deps, other)
     expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422 })
     expect(await fileOf(deps)).toMatchObject({ batch: null })
-    await hold(null)
+    await changing({ payout_hold: null })(deps, other)
 
     const { ids, leftOut } = await fileOf(deps)
     expect({ ids, leftOut: leftOut.slice(-1) }).toMatchObject(inUse(other))
-    expect(await answerLine(deps, paid, line)).toMatchObject({ body: { done: 1 } })
-    expect(await answerLine(deps, other, { ...line, bank_reference: 'BCA18' })).toMatchObject({
+    expect(await answerPaid(deps, paid, { batch: 1 })).toMatchObject({ body: { done: 1 } })
+    expect(await answerPaid(deps, other, { batch: 1, bank_reference: 'BCA18' })).toMatchObject({
       body: { done: 1 },
     })
     expect(await auditBatches(deps)).toStrictEqual([])
@@ -263,8 +260,7 @@ it('a batch whose list was altered keeps its payouts, and notes that its file is
   await alter(deps, batchKey(1), { settlement_ids: [] })
 
   expect(await fileOf(deps)).toMatchObject({ batch: null, ids: [] })
-  const line = { outcome: 'paid', bank_reference: 'BCA17', batch: 1 }
-  expect(await answerLine(deps, paid, line)).toMatchObject({ body: { done: 1 } })
+  expect(await answerPaid(deps, paid, { batch: 1 })).toMatchObject({ body: { done: 1 } })
   expect(await cancelFile(deps, 1)).toMatchObject({ status: 422 })
   expect(await fileOf(deps)).toMatchObject(inUse(other))
 })
@@ -287,6 +283,5 @@ it('an answer to a batch whose chain has an unreadable head names the command th
   const { deps, paid } = await twoInABatch()
   await alter(deps, auditHeadKey(batchSubject(1)), { number: 'one' })
 
-  const line = { outcome: 'paid', bank_reference: 'BCA17' }
-  expect(JSON.stringify(await answerLine(deps, paid, line))).toContain('recount-ledger')
+  expect(JSON.stringify(await answerPaid(deps, paid))).toContain('recount-ledger')
 })

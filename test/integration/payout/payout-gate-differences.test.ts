@@ -3,6 +3,7 @@ import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { settlementKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { recordDifferences } from '../../../shared/verdict/verdict-store.ts'
+import { changing } from '../../support/batch-builders.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { alter, putRaw, rawItem } from '../../support/tampering.ts'
@@ -132,9 +133,7 @@ describe('the payout gate and differences', () => {
     pay,
     status,
   }) => {
-    const asked = { operator: OPERATOR, client_id: client.clientId }
-    const hold = (payout_hold: string | null) =>
-      invokeAdmin('update-client', deps, { ...asked, payout_hold })
+    const hold = (payout_hold: string | null) => changing({ payout_hold })(deps, client)
     const held = (reason: string) => {
       return { status: 422, body: { message: expect.stringContaining(reason) } }
     }

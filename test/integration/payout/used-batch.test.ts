@@ -11,6 +11,7 @@ import { auditHeadKey, batchKey, type Key } from '../../../shared/table/keys.ts'
 import {
   aLonePayout,
   answerLine,
+  answerPaid,
   askForFile,
   aWaitingSettlement,
   beforeBatchChanges,
@@ -25,12 +26,8 @@ import { testWith } from '../../support/test-with.ts'
 const OUTCOMES = [
   ['paid', 'is paid by the file of batch 1, but'],
   ['failed', 'failed in the file of batch 1, but'],
-]
+] as const
 const WRITTEN = { body: { refused: 0 } }
-
-function answerPaid(deps: TestDeps, settlement: Settlement, fields: object = {}) {
-  return answerLine(deps, settlement, { outcome: 'paid', bank_reference: 'BCA17', ...fields })
-}
 
 const it = testWith(() => twoInABatch(), 'deps', 'paid', 'other')
 
@@ -49,14 +46,13 @@ it('a batch with a failed and re-credited payout gives no file again: it would p
 
 const MISTAKEN = { outcome: 'paid', amount_minor: 1, bank_account_no: '999' }
 
-it.each([
+it.for([
   { outcome: 'paid' },
   { outcome: 'failed', amount_minor: 93_400 },
   { ...MISTAKEN, batch: 1 },
 ])(
   'a batch that the bank has answered to gives no file again, though its line was refused: %j',
-  async (fields) => {
-    const { deps, paid } = await twoInABatch()
+  async (fields, { deps, paid }) => {
     expect(await answerLine(deps, paid, fields)).toMatchObject({ body: { refused: 1 } })
 
     expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422 })
@@ -109,40 +105,24 @@ async function expectTold(deps: TestDeps, paid: Settlement, other: Settlement) {
 }
 
 describe('a cancelled batch of which the bank has answered a line', () => {
-  it.each(OUTCOMES)('is told, and its other payouts are left out: %s', async (outcome, words) => {
-    const { deps, paid, other } = await twoInABatch()
-    await cancelFile(deps, 1)
+  it.for(OUTCOMES)(
+    'is told, and its other payouts are left out: %s',
+    async ([outcome, words], { deps, paid, other }) => {
+      await cancelFile(deps, 1)
 
-    for (const fields of [{}, { batch: 1 }])
-      expect(await answerPaid(deps, paid, { outcome, ...fields })).toMatchObject(WRITTEN)
+      for (const fields of [{}, { batch: 1 }])
+        expect(await answerPaid(deps, paid, { outcome, ...fields })).toMatchObject(WRITTEN)
 
-    await expectTold(deps, paid, other)
-    expect(usesOf(deps)[0]?.message).toContain(words)
-    expect(await auditBatches(deps)).toStrictEqual([])
+      await expectTold(deps, paid, other)
+      expect(usesOf(deps)[0]?.message).toContain(words)
+      expect(await auditBatches(deps)).toStrictEqual([])
 
-    await fail(deps, other)
-    expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [] })
-  })
+      await fail(deps, other)
+      expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [] })
+    },
+  )
 
-  it('is told when a later batch has the payout, and the later batch frees nothing', async ({
-    deps,
-    paid,
-    other,
-  }) => {
-    await cancelFile(deps, 1)
-    await fileOf(deps)
-
-    expect(await answerPaid(deps, paid, { batch: 1 })).toMatchObject({
-      body: { lines: [{ reason: 'it is in batch 2, and the file is of batch 1.' }] },
-    })
-
-    const message = expect.stringContaining('payout-file --cancel 2')
-    expect(usesOf(deps)).toMatchObject([{ subject: paid.settlementId, message }])
-    await cancelFile(deps, 2)
-    expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(paid), leftOut(other)] })
-  })
-
-  it('keeps the file of a later batch with its payouts from being given again', async ({
+  it('is told when a later batch has the payout, whose file is not given again, and which frees nothing', async ({
     deps,
     paid,
     other,
@@ -150,35 +130,35 @@ describe('a cancelled batch of which the bank has answered a line', () => {
     await cancelFile(deps, 1)
     expect((await fileOf(deps)).ids).toHaveLength(2)
     expect(await askForFile(deps, { batch: 2 })).toMatchObject({ status: 200 })
-    await answerPaid(deps, paid, { batch: 1 })
 
-    const reason = expect.stringContaining('batch 1, whose file may be at the bank')
-    const action_hint = expect.stringContaining('payout-file --cancel 2')
+    expect(await answerPaid(deps, paid, { batch: 1 })).toMatchObject({
+      body: { lines: [{ reason: 'it is in batch 2, and the file is of batch 1.' }] },
+    })
+
+    const hint = expect.stringContaining('payout-file --cancel 2')
+    expect(usesOf(deps)).toMatchObject([{ subject: paid.settlementId, message: hint }])
+    const message = expect.stringContaining('batch 1, whose file may be at the bank')
     expect(await askForFile(deps, { batch: 2 })).toMatchObject({
       status: 422,
-      body: { message: reason, action_hint },
+      body: { message, action_hint: hint },
     })
     await cancelFile(deps, 2)
     expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(paid), leftOut(other)] })
   })
 
-  it('is not told by an answer that names a batch without the payout', async ({ deps, other }) => {
+  it('is not told by an answer that names a batch without the payout, or by a transfer that an operator made by hand', async ({
+    deps,
+    paid,
+    other,
+  }) => {
     await cancelFile(deps, 1)
     const late = await aWaitingSettlement(deps)
 
     expect(await answerPaid(deps, late, { batch: 1 })).toMatchObject({ body: { refused: 1 } })
-
-    expect(usesOf(deps)).toStrictEqual([])
-    expect((await fileOf(deps)).ids).toContain(other.settlementId)
-  })
-
-  it('is not told by a transfer that an operator made by hand', async ({ deps, paid, other }) => {
-    await cancelFile(deps, 1)
-
     await payOut(deps, paid)
 
     expect(usesOf(deps)).toStrictEqual([])
-    expect((await fileOf(deps)).ids).toStrictEqual([other.settlementId])
+    expect((await fileOf(deps)).ids).toStrictEqual([other.settlementId, late.settlementId])
   })
 })
 
@@ -191,51 +171,56 @@ function afterFirstRead(deps: TestDeps, { pk }: Key, other: () => Promise<unknow
 }
 
 describe('the bank’s answer and a cancellation at the same time', () => {
-  it('cancel nothing when the payout is written first', async ({ deps, paid, other }) => {
-    const racing = beforeBatchChanges(deps, () => answerPaid(deps, paid))
+  it.for([
+    ['first', beforeBatchChanges, { status: 409 }],
+    // Which is no broken chain.
+    [
+      'between head and records',
+      (deps: TestDeps, other: () => Promise<unknown>) =>
+        afterFirstRead(deps, auditHeadKey(batchSubject(1)), other),
+      { body: { message: 'batch 1 cannot be cancelled: its file is in use' } },
+    ],
+  ] as const)(
+    'cancel nothing when the payout is written %s',
+    async ([, racing, refused], { deps, paid, other }) => {
+      const raced = racing(deps, () => answerPaid(deps, paid))
 
-    expect(await cancelFile(racing, 1)).toMatchObject({ status: 409 })
+      expect(await cancelFile(raced, 1)).toMatchObject(refused)
 
-    expect(await fileOf(deps)).toMatchObject({
-      ids: [],
-      leftOut: [{ settlement_id: other.settlementId }],
-    })
-  })
+      expect(await fileOf(deps)).toMatchObject({
+        ids: [],
+        leftOut: [{ settlement_id: other.settlementId }],
+      })
+    },
+  )
 
-  it('are no broken chain when the answer comes between head and records', async ({
-    deps,
-    paid,
-  }) => {
-    const racing = afterFirstRead(deps, auditHeadKey(batchSubject(1)), () => answerPaid(deps, paid))
-
-    expect(await cancelFile(racing, 1)).toMatchObject({
-      body: { message: 'batch 1 cannot be cancelled: its file is in use' },
-    })
-  })
-
-  it.each([
+  it.for([
     ['first', 'paid', beforeBatchChanges],
     ['first', 'failed', beforeBatchChanges],
     ['after the answer has looked at the batch', 'paid', afterBatchIsRead],
-  ])('are told when the cancellation is written %s: %s', async (_, outcome, racing) => {
-    const { deps, paid, other } = await twoInABatch()
-    const raced = racing(deps, () => cancelFile(deps, 1))
+  ] as const)(
+    'are told when the cancellation is written %s: %s',
+    async ([, outcome, racing], { deps, paid, other }) => {
+      const raced = racing(deps, () => cancelFile(deps, 1))
 
-    expect(await answerPaid(raced, paid, { outcome })).toMatchObject(WRITTEN)
+      expect(await answerPaid(raced, paid, { outcome })).toMatchObject(WRITTEN)
 
-    await expectTold(deps, paid, other)
-  })
+      await expectTold(deps, paid, other)
+    },
+  )
 })
 
-it.each([
+it.for([
   ['cancelled', (deps: TestDeps) => cancelFile(deps, 1), 409],
   ['answered', (deps: TestDeps, paid: Settlement) => answerPaid(deps, paid), 422],
-])('a batch that is %s while its file is asked for gives none', async (_, act, status) => {
-  const { deps, paid } = await twoInABatch()
-  const racing = afterBatchIsRead(deps, () => act(deps, paid))
+] as const)(
+  'a batch that is %s while its file is asked for gives none',
+  async ([, act, status], { deps, paid }) => {
+    const racing = afterBatchIsRead(deps, () => act(deps, paid))
 
-  expect(await askForFile(racing, { batch: 1 })).toMatchObject({ status })
-})
+    expect(await askForFile(racing, { batch: 1 })).toMatchObject({ status })
+  },
+)
 
 it('a batch that is found used while the next file is made keeps its payouts out of that file', async ({
   deps,

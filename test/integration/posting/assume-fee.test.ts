@@ -25,6 +25,21 @@ const IN_TRANSIT = { providerMinor: 0, transitMinor: 96_000, costMinor: 0, other
 
 const ASSUMED = [4_000, 95_900, 'assumed']
 
+/** The provider says that it has no row of one payment, and answers about no other. */
+function answerOnly(
+  { clock, provider }: TestDeps,
+  { capture }: Payment,
+  reason: 'refused' | 'server_error',
+  seconds = 0,
+) {
+  provider.script('listTransactions', async ({ providerPaymentId }) => {
+    clock.advance(seconds)
+    return providerPaymentId === capture?.providerPaymentId
+      ? { kind: 'found', value: { transactions: [], hasMore: false } }
+      : { kind: 'unanswered', reason }
+  })
+}
+
 describe('a payment that is open for seven days (design section 4, "Sweep and settle")', () => {
   it.for([
     ['has a row that is not settled', [NOT_SETTLED], 'fee_assumed', IN_TRANSIT],
@@ -117,12 +132,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
       )
       if (failure === 'read')
         for (const row of rows) await putRaw(deps, { ...row, details: 'none' })
-      deps.provider.script('listTransactions', async ({ providerPaymentId }) => {
-        deps.clock.advance(seconds)
-        return providerPaymentId === overdue.capture?.providerPaymentId
-          ? { kind: 'found', value: { transactions: [], hasMore: false } }
-          : { kind: 'unanswered', reason: 'refused' }
-      })
+      answerOnly(deps, overdue, 'refused', seconds)
 
       await settle(deps, client)
       let runs = 1
@@ -150,11 +160,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
         Array.from({ length: count }, () => succeededPayment(client, { paidAt: paidAt(days) }))
       deps.clock.pass(2 * DAY_MS)
       await storeOpen(deps, [...open(older, 10), ...open(younger, 8)])
-      deps.provider.script('listTransactions', async ({ providerPaymentId }) =>
-        providerPaymentId === overdue.capture?.providerPaymentId
-          ? { kind: 'found', value: { transactions: [], hasMore: false } }
-          : { kind: 'unanswered', reason: 'server_error' },
-      )
+      answerOnly(deps, overdue, 'server_error')
 
       await sweep(deps, client)
       if (when === 'a day later') {

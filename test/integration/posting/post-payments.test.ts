@@ -2,9 +2,7 @@ import { describe, expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import type { Event } from '../../../shared/event/event.ts'
 import { NO_LEGS } from '../../../shared/journal/entry.ts'
-import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
-import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { type Posting, postPayments } from '../../../shared/posting/post-payments.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
@@ -22,7 +20,7 @@ import { aPendingPayment, eventsOf, ledgerView } from '../../support/payment-bui
 import { paymentOf } from '../../support/synced-payment.ts'
 import { afterFirst, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
-import { it, reread } from './worked-case.ts'
+import { it, move, reread } from './worked-case.ts'
 
 async function openPaymentsOfOneShard(deps: TestDeps, client: Client, count: number) {
   const fields = () => ({ keyDigest: aDigestOfShard(client, 7), paidAt: deps.now() })
@@ -171,10 +169,6 @@ describe('payments of one page', () => {
  * 8). Method: provider rows move a posted or an open payment of a client with endpoints. The test
  * reads the written items and the messages.
  */
-
-async function move(deps: TestDeps, payment: Payment, row: MoneyRow) {
-  return movePayment(deps, await reread(deps, payment), row)
-}
 
 async function reversedEvents(deps: TestDeps, { paymentId }: Payment) {
   return (await eventsOf(deps, { paymentId })).filter(

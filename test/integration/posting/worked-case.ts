@@ -13,10 +13,14 @@ export function reread(deps: TestDeps, payment: Payment) {
   return paymentOf(deps, { payment })
 }
 
+export async function move(deps: TestDeps, payment: Payment, row: MoneyRow) {
+  return movePayment(deps, await reread(deps, payment), row)
+}
+
 export async function applyRows(deps: TestDeps, payment: Payment, ...rows: readonly MoneyRow[]) {
   for (const row of rows) {
     deps.clock.advance(3_600)
-    await movePayment(deps, await reread(deps, payment), row)
+    await move(deps, payment, row)
   }
 }
 

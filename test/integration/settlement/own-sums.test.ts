@@ -65,15 +65,22 @@ function entryOf(deps: MemoryDeps, { clientId }: Client) {
 
 const it = testWith(() => aSettledClient(), 'deps', 'client', 'settlement')
 
-describe('a re-credit', () => {
-  it.each(RAISED_FIELDS)('is refused for a settlement whose %s were raised', async (_, raised) => {
-    const { deps, settlement } = await aSettledClient()
-    await fail(deps, settlement)
+it.for(
+  RAISED_FIELDS.flatMap(([fields, raised]) => [
+    ['recredit-settlement', fields, fail, raised] as const,
+    ['return-payout', fields, payOut, raised] as const,
+  ]),
+)(
+  '%s is refused for a settlement whose %s were raised',
+  async ([action, , close, raised], { deps, settlement }) => {
+    await close(deps, settlement)
     await alterSettlement(deps, settlement, raised)
 
-    await expect(recredit(deps, settlement)).rejects.toMatchObject({ code: 'validation' })
-  })
+    expect(await giveAgain(deps, action, settlement)).toMatchObject({ status: 422 })
+  },
+)
 
+describe('a re-credit', () => {
   it.each([
     ['moved', 'sweptFrom'],
     ['extended', 'sweptUntil'],
@@ -144,17 +151,6 @@ describe('a re-credit', () => {
 })
 
 describe('a transfer that came back', () => {
-  it.each(RAISED_FIELDS)(
-    'is not booked if the %s of its settlement were raised',
-    async (_, raised) => {
-      const { deps, settlement } = await aSettledClient()
-      await payOut(deps, settlement)
-      await alterSettlement(deps, settlement, raised)
-
-      expect(await giveAgain(deps, 'return-payout', settlement)).toMatchObject({ status: 422 })
-    },
-  )
-
   it('is booked after finance has accepted the wrong sums of its settlement', async ({
     deps,
     client,
@@ -168,10 +164,9 @@ describe('a transfer that came back', () => {
   })
 })
 
-it.each(['recredit-settlement', 'return-payout'])(
+it.for(['recredit-settlement', 'return-payout'])(
   'an unreadable settlement is refused with what to do, and stays',
-  async (action) => {
-    const { deps, settlement } = await aSettledClient()
+  async (action, { deps, settlement }) => {
     await alterSettlement(deps, settlement, { net_minor: 'much' })
     const before = deps.stored.items()
 

@@ -101,7 +101,7 @@ describe('settleClient (spec 3.2)', () => {
     expect(second).toMatchObject({ ...window, paymentCount: 1, previousId: first?.settlementId })
   })
 
-  it('closes the days that are over and reads one page if the window’s sum is not above the floor', async ({
+  it('leaves funds pending that do not exceed the floor, closes the days that are over and reads one page, and settles them once they do', async ({
     deps,
   }) => {
     const client = await aStoredClient(deps, { settlementFloorMinor: minor(95_900) })
@@ -125,16 +125,6 @@ describe('settleClient (spec 3.2)', () => {
     // A trigger closes no day.
     await expect(trigger(recorded, client)).rejects.toThrow('nothing to settle')
     expect(writtenKeys(calls)).toHaveLength(17)
-  })
-
-  it('leaves funds pending that do not exceed the floor, and settles them once they do', async ({
-    deps,
-  }) => {
-    const client = await aStoredClient(deps, { settlementFloorMinor: minor(95_900) })
-    await aSucceededPayment(deps, client)
-
-    expect(await sweepADayLater(deps, client)).toBeUndefined()
-
     expect(await ledgerView(deps, client)).toMatchObject({ pendingMinor: 95_900 })
     await aSucceededPayment(deps, client)
     expect(await sweepADayLater(deps, client)).toMatchObject({ netMinor: 2 * 95_900 })

@@ -7,9 +7,8 @@ import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest } from './sync-test.ts'
 
 /** The sums of the house journal, by side. */
-export async function sumsOf(deps: TestDeps) {
-  const span = { fromDay: '2026-11-20', untilDay: '2026-11-20' }
-  const { rows: totals } = await houseTotals(deps, span)
+export async function sumsOf(deps: TestDeps, untilDay = '2026-11-20') {
+  const { rows: totals } = await houseTotals(deps, { fromDay: '2026-11-20', untilDay })
   const sides = ['providerMinor', 'suspenseMinor', 'costMinor', 'otherMinor', 'bankMinor'] as const
   return Object.fromEntries(
     sides.map((side) => [side, totals.reduce((sum, total) => sum + total[side], 0)]),

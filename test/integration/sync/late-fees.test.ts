@@ -1,11 +1,11 @@
 import { describe, expect } from 'vitest'
-import { houseTotals } from '../../../shared/journal/house-store.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { sweep } from '../../support/settlement-builders.ts'
 import { findingAbout, type PaidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
+import { sumsOf } from './held-money.ts'
 import { syncTest } from './sync-test.ts'
 import { rowOut } from './transfer-rows.ts'
 
@@ -56,13 +56,8 @@ const it = syncTest.extend(
 /** Of the house, whose audit finds nothing. */
 async function auditedSums(deps: TestDeps) {
   await expectHouseBalanced(deps)
-  const { rows: totals } = await houseTotals(deps, {
-    fromDay: '2026-11-20',
-    untilDay: '2026-12-25',
-  })
-  const sum = (side: 'providerMinor' | 'costMinor') =>
-    totals.reduce((total, one) => total + one[side], 0)
-  return { providerMinor: sum('providerMinor'), costMinor: sum('costMinor') }
+  const { providerMinor, costMinor } = await sumsOf(deps, '2026-12-25')
+  return { providerMinor, costMinor }
 }
 
 /** The findings `fee_changed` of a row, by its entry. */
@@ -97,40 +92,27 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
     },
   )
 
-  it('is the house’s of a posted payment, until the payment is void', async ({
-    deps,
-    credited,
-    rows,
-    sync,
-    showInTurn,
-  }) => {
-    const shown = ownRowOf(deps, credited)
-    const back = { net_amount: 100_000, fee: GIVEN_BACK.fee }
+  it.for([
+    ['the house’s of a posted payment', { net_amount: 100_000, fee: GIVEN_BACK.fee }, 4_440],
+    ['booked back when the row of a posted payment shows its first fee again', POSTED, 0],
+  ] as const)(
+    'is %s, until the payment is void',
+    async ([, back, sum], { deps, credited, rows, sync, showInTurn }) => {
+      const shown = ownRowOf(deps, credited)
 
-    const id = await showInTurn(shown, [POSTED, { ...FINAL, net_amount: 95_000 }, back])
+      const id = await showInTurn(shown, [POSTED, { ...FINAL, net_amount: 95_000 }, back])
 
-    expect(await auditedSums(deps)).toStrictEqual({ providerMinor: 4_440, costMinor: 4_440 })
-    expect(told(deps, id)).toStrictEqual(['fee', 'fee2'])
-    rows.splice(0, 1, rowOut(deps, { ...shown, ...back, id, status: 'VOIDED' }))
-    await sync()
-    expect(await auditedSums(deps)).toStrictEqual(NOTHING)
-    // A page that the provider made before the void.
-    rows.splice(0, 1, rowOut(deps, { ...shown, ...FINAL, net_amount: 95_000, id }))
-    await sync()
-    expect(await auditedSums(deps)).toStrictEqual(NOTHING)
-  })
-
-  it('is booked back when the row of a posted payment shows its first fee again', async ({
-    deps,
-    credited,
-    showInTurn,
-  }) => {
-    const shown = ownRowOf(deps, credited)
-    const id = await showInTurn(shown, [POSTED, { ...FINAL, net_amount: 95_000 }, POSTED])
-
-    expect(await auditedSums(deps)).toStrictEqual(NOTHING)
-    expect(told(deps, id)).toStrictEqual(['fee', 'fee2'])
-  })
+      expect(await auditedSums(deps)).toStrictEqual({ providerMinor: sum, costMinor: sum })
+      expect(told(deps, id)).toStrictEqual(['fee', 'fee2'])
+      rows.splice(0, 1, rowOut(deps, { ...shown, ...back, id, status: 'VOIDED' }))
+      await sync()
+      expect(await auditedSums(deps)).toStrictEqual(NOTHING)
+      // A page that the provider made before the void.
+      rows.splice(0, 1, rowOut(deps, { ...shown, ...FINAL, net_amount: 95_000, id }))
+      await sync()
+      expect(await auditedSums(deps)).toStrictEqual(NOTHING)
+    },
+  )
 
   it('is no fee when the row of a posted payment shows another amount', async ({
     deps,
@@ -186,26 +168,31 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
 })
 
 describe('sync: the fee of a row that the provider gives back after the row was booked', () => {
-  it.for(TYPES.flatMap((type) => ['REVERSED', 'CANCELED'].map((feeStatus) => [type, feeStatus])))(
-    'is booked back of a %s once, with one finding: %s',
-    async ([type, status], { deps, showInTurn }) => {
+  it.for([
+    ...TYPES.flatMap((type) =>
+      ['REVERSED', 'CANCELED'].map((status) => {
+        const back = { ...GIVEN_BACK, fee: { ...GIVEN_BACK.fee, status } }
+        return { type, versions: [FINAL, back, back], findings: ['fee'], sums: {} }
+      }),
+    ),
+    // The fee was booked late itself.
+    {
+      type: 'WITHDRAWAL',
+      versions: [PENDING, FINAL, GIVEN_BACK],
+      findings: ['fee', 'fee2'],
+      sums: { costMinor: 0 },
+    },
+  ])(
+    'is booked back of a $type once, with the findings $findings',
+    async ({ type, versions, findings, sums }, { deps, showInTurn }) => {
       const shown = { type, reference_id: 'order 17', created: deps.now() }
-      const back = { ...GIVEN_BACK, fee: { ...GIVEN_BACK.fee, status } }
 
-      const id = await showInTurn(shown, [FINAL, back, back])
+      const id = await showInTurn(shown, versions)
 
-      expect(await auditedSums(deps)).toMatchObject({ providerMinor: -60_000 })
-      expect(told(deps, id)).toStrictEqual(['fee'])
+      expect(await auditedSums(deps)).toMatchObject({ providerMinor: -60_000, ...sums })
+      expect(told(deps, id)).toStrictEqual(findings)
     },
   )
-
-  it('is booked and told when it was booked late itself', async ({ deps, showInTurn }) => {
-    const shown = { type: 'WITHDRAWAL', reference_id: 'w-17', created: deps.now() }
-    const id = await showInTurn(shown, [PENDING, FINAL, GIVEN_BACK])
-
-    expect(await auditedSums(deps)).toStrictEqual({ providerMinor: -60_000, costMinor: 0 })
-    expect(told(deps, id)).toStrictEqual(['fee', 'fee2'])
-  })
 
   it('is booked back beside a second movement that had moved with its pending fee', async ({
     deps,

@@ -203,44 +203,42 @@ describe('sync: a fee that a row moves before the fee is final', () => {
     expect(told).toStrictEqual(findings)
   })
 
-  it.for([
+  const WHOLE = { providerMinor: -62_500, otherMinor: -60_000 }
+
+  it.for<[string, (paid: PaidUpstream) => object, sums: object, told: readonly string[]]>([
     [
-      'a row that names no payment',
-      { type: 'DISBURSEMENT', reference_id: 'order 17' },
-      -62_500,
-      -60_000,
+      'of a row that names no payment later',
+      () => ({ type: 'DISBURSEMENT', reference_id: 'order 17' }),
+      WHOLE,
+      [],
     ],
-    ['a dispute without its amount', { type: 'CHARGEBACK', amount: 62_500 }, -62_500, -60_000],
-  ] as const)('is a cost of %s later', async (rest, { deps, readTwice }) => {
-    const [, type, providerMinor, otherMinor] = rest
-    const shown = { ...type, created: addMs(deps.now(), -8 * DAY_MS) }
+    [
+      'of a dispute without its amount later',
+      () => ({ type: 'CHARGEBACK', amount: 62_500 }),
+      WHOLE,
+      [],
+    ],
+    [
+      'beside the movement of a payment',
+      ({ reference: reference_id, providerPaymentId: product_id }) => {
+        return { type: 'REFUND', reference_id, product_id }
+      },
+      { providerMinor: 0, bankMinor: 0, otherMinor: 2_500 },
+      ['txn#refund#row_contradicts'],
+    ],
+  ])(
+    'is a cost %s, and contradicts nothing any more',
+    async ([, named, sums, also], { deps, credited, sync, readTwice }) => {
+      await sync(rowNow(deps, credited))
+      const shown = { ...named(credited), created: addMs(deps.now(), -8 * DAY_MS) }
 
-    const told = await readTwice(shown, version('PENDING', 0), version('COMPLETED', 2_500))
+      const told = await readTwice(shown, version('PENDING', 0), version('COMPLETED', 2_500))
 
-    expect(await sumsOf(deps)).toMatchObject({ providerMinor, costMinor: -2_500, otherMinor })
-    expect(told).toContain('txn#fee#fee_changed')
-    expect(await findingAbout(deps, 'txn', 'row_contradicts')).toBeUndefined()
-  })
-
-  it('is a cost beside the movement of a payment, which contradicts nothing any more', async ({
-    deps,
-    credited,
-    sync,
-    readTwice,
-  }) => {
-    await sync(rowNow(deps, credited))
-    const { reference: reference_id, providerPaymentId: product_id } = credited
-    const created = addMs(deps.now(), -8 * DAY_MS)
-    const shown = { type: 'REFUND', reference_id, product_id, created }
-
-    const told = await readTwice(shown, version('PENDING', 0), version('COMPLETED', 2_500))
-
-    const feeMoved = { providerMinor: 0, bankMinor: 0, costMinor: -2_500, otherMinor: 2_500 }
-    expect(await sumsOf(deps)).toMatchObject(feeMoved)
-    expect(told).toContain('txn#refund#row_contradicts')
-    expect(told).toContain('txn#fee#fee_changed')
-    expect(await findingAbout(deps, 'txn', 'row_contradicts')).toBeUndefined()
-  })
+      expect(await sumsOf(deps)).toMatchObject({ costMinor: -2_500, ...sums })
+      expect(told).toEqual(expect.arrayContaining(['txn#fee#fee_changed', ...also]))
+      expect(await findingAbout(deps, 'txn', 'row_contradicts')).toBeUndefined()
+    },
+  )
 
   it.for([
     ['still moves a fee that was given back', version('REVERSED', 2_500), 0, -2_500],

@@ -119,17 +119,17 @@ describe('sync: rows that are no payments, and unknown rows', () => {
 
   const types = ['return', 'account', 'correction'] as const
   const changes = types.flatMap((type) =>
-    (['reversed', 'failed'] as const).map((status) => [type, status] as const),
+    (['reversed', 'failed'] as const).map((status) => [type, { status }] as const),
   )
 
-  it.for(changes)(
-    'a booked %s is booked back when it is %s',
-    async ([type, status], { deps, sync, syncAfter, showAnew }) => {
+  it.for([...changes, ['account', { status: 'reversed', currency: 'USD' }] as const])(
+    'a booked %s is booked back when it is %o, whatever its currency is then',
+    async ([type, change], { deps, sync, syncAfter, showAnew }) => {
       const row = settledRow(foreignIds, deps.now(), { type })
       await sync(row)
       deps.published.length = 0
       deps.clock.advance(600)
-      showAnew(row, { status })
+      showAnew(row, change)
 
       await syncAfter(300)
       await syncAfter(60)

@@ -222,21 +222,4 @@ describe('sync: rows that are not rupiah', () => {
     const subject = `${row.transactionId}#reversal`
     expect(await findingAbout(deps, subject, 'reversed_upstream')).toBeDefined()
   })
-
-  it('what the house booked of a row is booked back, whatever its currency is then', async ({
-    deps,
-    rows,
-    sync,
-  }) => {
-    const row = settledRow(foreignIds, deps.now(), { type: 'account' })
-    await sync(row)
-    deps.clock.advance(600)
-    const voided = { ...row, status: 'reversed', currency: 'USD', updatedAt: deps.now() } as const
-    rows.splice(0, rows.length, voided)
-
-    await sync()
-
-    expect(await sumsOf(deps)).toStrictEqual(ZERO_SUMS)
-    expect(deps.published).toStrictEqual([])
-  })
 })

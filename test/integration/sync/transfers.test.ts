@@ -8,6 +8,7 @@ import { derivedUuid } from '../../../shared/ids.ts'
 import { bookingsOf } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { settlementEntries } from '../../../shared/settlement/statement/settlement-entries.ts'
 import { disputesBefore } from '../../../shared/suspense/alert-message.ts'
 import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
@@ -17,11 +18,15 @@ import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { payOut, sweptADayLater } from '../../support/settlement-builders.ts'
 import { creditedPayment, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
 import { putRaw } from '../../support/tampering.ts'
-import { beforeCommit } from '../../support/test-deps.ts'
+import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { CASE, send } from '../payment/dispute-news.ts'
 import { syncTest as it } from './sync-test.ts'
 import { refund, rowOut } from './transfer-rows.ts'
+
+function caseOf(deps: TestDeps, { transactionId }: ProviderTransaction) {
+  return findSuspense(deps, `${transactionId}#transfer`)
+}
 
 describe('a row out that names a payment', () => {
   it.for<[string, (id: string) => object]>([
@@ -44,8 +49,7 @@ describe('a row out that names a payment', () => {
       await sync(row)
       await sync()
 
-      const caseId = `${row.transactionId}#transfer`
-      expect(await findSuspense(deps, caseId)).toMatchObject({
+      expect(await caseOf(deps, row)).toMatchObject({
         kind: 'case',
         cause: 'transfer',
         status: 'open',
@@ -53,7 +57,9 @@ describe('a row out that names a payment', () => {
         paymentId,
         clientId: client.clientId,
       })
-      expect(deps.published).toMatchObject([{ kind: 'suspense.case', subject: caseId }])
+      expect(deps.published).toMatchObject([
+        { kind: 'suspense.case', subject: `${row.transactionId}#transfer` },
+      ])
       expect(deps.published[0]?.message).toContain(
         `refund-payment --payment_id ${paymentId} --amount_minor 60000 --provider_transaction_id ${row.transactionId}`,
       )
@@ -62,10 +68,7 @@ describe('a row out that names a payment', () => {
       const reply = await refund(deps, paymentId, row.transactionId)
 
       expect(reply).toMatchObject({ status: 200, body: { amount_minor: 60_000 } })
-      expect(await findSuspense(deps, caseId)).toMatchObject({
-        status: 'resolved',
-        resolution: 'refunded',
-      })
+      expect(await caseOf(deps, row)).toMatchObject({ status: 'resolved', resolution: 'refunded' })
       expect(await findStoredPayment(deps, paymentId)).toMatchObject({
         takenBackMinor: 60_000,
         reversal: { kind: 'refund', amountMinor: 60_000 },
@@ -92,10 +95,7 @@ describe('a row out that names a payment', () => {
         rowAt: row.updatedAt,
       })
       expect(Object.keys(booked)).toStrictEqual(['withdrawal'])
-      expect(await findSuspense(deps, `${row.transactionId}#transfer`)).toMatchObject({
-        status: 'open',
-        paymentId,
-      })
+      expect(await caseOf(deps, row)).toMatchObject({ status: 'open', paymentId })
       await expectHouseBalanced(deps)
       const reply = await refund(deps, paymentId, row.transactionId)
       expect(reply).toMatchObject({ status: 200, body: { amount_minor: 60_000 } })
@@ -119,9 +119,7 @@ describe('a row out that names a payment', () => {
     for (const { transactionId } of rows) replies.push(await refund(deps, paymentId, transactionId))
 
     expect(replies).toMatchObject([{ status: 200 }, { status: 422 }])
-    const states = await Promise.all(
-      rows.map(({ transactionId }) => findSuspense(deps, `${transactionId}#transfer`)),
-    )
+    const states = await Promise.all(rows.map((row) => caseOf(deps, row)))
     expect(states).toMatchObject([{ status: 'resolved' }, { status: 'open' }])
   })
 
@@ -137,10 +135,7 @@ describe('a row out that names a payment', () => {
     const reply = await refund(deps, paymentId, row.transactionId, 150_000)
 
     expect(reply).toMatchObject({ status: 422 })
-    expect(await findSuspense(deps, `${row.transactionId}#transfer`)).toMatchObject({
-      status: 'open',
-      amountMinor: 150_000,
-    })
+    expect(await caseOf(deps, row)).toMatchObject({ status: 'open', amountMinor: 150_000 })
     expect(await findStoredPayment(deps, paymentId)).not.toHaveProperty('reversal')
   })
 
@@ -186,7 +181,7 @@ describe('a row out that names a payment', () => {
     const { paymentId } = credited.payment
     const row = rowOut(deps, { reference_id: paymentId })
     await sync(row)
-    const item = await findSuspense(deps, `${row.transactionId}#transfer`)
+    const item = await caseOf(deps, row)
     if (item === undefined) throw new Error('there is no case')
     const busy = beforeCommit(deps, () =>
       deps.table.write(closeSuspense(item, { status: 'resolved', resolution: 'explained' })),
@@ -194,7 +189,7 @@ describe('a row out that names a payment', () => {
 
     expect(await refund(busy, paymentId, row.transactionId)).toMatchObject({ status: 200 })
 
-    expect(await findSuspense(deps, item.suspenseId)).toMatchObject({ resolution: 'explained' })
+    expect(await caseOf(deps, row)).toMatchObject({ resolution: 'explained' })
   })
 
   it.for(['VOIDED', 'REVERSED', 'FAILED'])(
@@ -208,10 +203,7 @@ describe('a row out that names a payment', () => {
 
       await sync()
 
-      expect(await findSuspense(deps, `${row.transactionId}#transfer`)).toMatchObject({
-        status: 'resolved',
-        resolution: 'voided',
-      })
+      expect(await caseOf(deps, row)).toMatchObject({ status: 'resolved', resolution: 'voided' })
     },
   )
 
@@ -245,7 +237,7 @@ it('a row out that names only an order is no case, and refund-payment books it',
 
   await sync(row)
 
-  expect(await findSuspense(deps, `${row.transactionId}#transfer`)).toBeUndefined()
+  expect(await caseOf(deps, row)).toBeUndefined()
   const reply = await refund(deps, credited.payment.paymentId, row.transactionId)
   expect(reply).toMatchObject({ status: 200, body: { amount_minor: 60_000 } })
 })

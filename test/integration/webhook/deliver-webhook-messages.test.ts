@@ -181,24 +181,17 @@ describe('deliver-webhook refuses', () => {
     ['another event of its payment', () => ({ eventName: 'payment.failed' })],
     ['bytes of its own and no event', () => OWN_BYTES],
     ['bytes of its own, called a test', () => ({ ...OWN_BYTES, isTest: true })],
+    ['another id, which its message names', () => ({ deliveryId: crypto.randomUUID() })],
   ])('a row with %s', async ([, forgery], { deps, delivery }) => {
-    const key = deliveryKey(delivery.deliveryId)
-    await deps.table.write(put(key, { ...deliveryRow(delivery), ...forgery(delivery) }))
+    const forged = forgery(delivery)
+    const { deliveryId }: Delivery = { ...delivery, ...forged }
+    await deps.table.write(put(deliveryKey(deliveryId), { ...deliveryRow(delivery), ...forged }))
 
-    await expect(deliver(deps, delivery)).rejects.toThrow(
+    await expect(deliver(deps, delivery, { deliveryId })).rejects.toThrow(
       'a delivery is of its event and its endpoint',
     )
 
     expect(deps.webhooks).toStrictEqual([])
-  })
-
-  it('a row with another id, which its message names', async ({ deps, delivery }) => {
-    const copied = { ...delivery, deliveryId: crypto.randomUUID() as Delivery['deliveryId'] }
-    await deps.table.write(put(deliveryKey(copied.deliveryId), deliveryRow(copied)))
-
-    await expect(deliver(deps, copied)).rejects.toThrow(
-      'a delivery is of its event and its endpoint',
-    )
   })
 })
 

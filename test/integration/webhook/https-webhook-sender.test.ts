@@ -4,10 +4,9 @@ import { describe, expect, it, vi } from 'vitest'
 import type { ResolvedAddress, ResolveHost } from '../../../shared/send-webhook.ts'
 import { postWebhook } from '../../../shared/webhook/send/https-webhook-sender.ts'
 import { listen, selfSignedCertificate } from '../../support/https-servers.ts'
-import { cut, silence, startScriptedServer } from '../../support/scripted-server.ts'
+import { answerScript, cut, silence, startScriptedServer } from '../../support/scripted-server.ts'
 import { projectText } from '../../support/source-file.ts'
 import {
-  answerScript,
   answerWith,
   BODY,
   PATIENT,

@@ -75,19 +75,20 @@ describe('register-endpoint (spec 2.4)', () => {
     expect(JSON.stringify(deps.lines)).not.toContain(signingSecret)
   })
 
-  it.each([
+  it.for([
     ['https://good.example\\@evil.example/', 'https://good.example/@evil.example/'],
     ['https://mеrchant.example/hooks', 'https://xn--mrchant-7gg.example/hooks'],
     ['https://MERCHANT.example:443/a/../b#part', 'https://merchant.example/b'],
-  ])('stores and shows a URL as it will be called: %s', async (url, called) => {
-    const { deps, clientId } = await withClient()
+  ] as const)(
+    'stores and shows a URL as it will be called: %s',
+    async ([url, called], { deps, clientId }) => {
+      const { body } = await register(deps, clientId, { url })
 
-    const { body } = await register(deps, clientId, { url })
-
-    expect(body).toMatchObject({ url: called })
-    expect(await liveEndpoints(deps, clientId)).toMatchObject([{ url: called }])
-    expect(deps.published).toMatchObject([{ message: expect.stringContaining(`"${called}"`) }])
-  })
+      expect(body).toMatchObject({ url: called })
+      expect(await liveEndpoints(deps, clientId)).toMatchObject([{ url: called }])
+      expect(deps.published).toMatchObject([{ message: expect.stringContaining(`"${called}"`) }])
+    },
+  )
 
   it('a new endpoint, other events and a re-enabled one raise an alert before they act', async ({
     deps,

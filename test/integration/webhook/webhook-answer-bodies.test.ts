@@ -1,16 +1,9 @@
 import type { Socket } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
-import { selfSignedCertificate, startTlsServer } from '../../support/https-servers.ts'
-import { startScriptedServer } from '../../support/scripted-server.ts'
-import {
-  answerScript,
-  answerWith,
-  PATIENT,
-  send,
-  sendTrusting,
-  tcpUrl,
-} from './webhook-sender-probe.ts'
+import { selfSignedCertificate, startTlsServer, writeOnly } from '../../support/https-servers.ts'
+import { answerScript, startScriptedServer } from '../../support/scripted-server.ts'
+import { answerWith, PATIENT, send, sendTrusting, tcpUrl } from './webhook-sender-probe.ts'
 
 /* Answer bodies from real servers; no result here depends on a machine's speed. */
 
@@ -89,10 +82,6 @@ function floodWith(text: string) {
     socket.once('data', flood)
     socket.on('drain', flood)
   }
-}
-
-function writeOnly(text: string) {
-  return (socket: Socket) => void socket.once('data', () => socket.write(text))
 }
 
 describe('httpsWebhookSender: the limits of what an endpoint sends before its body', () => {

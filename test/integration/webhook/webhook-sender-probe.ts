@@ -8,7 +8,6 @@ import {
 } from '../../../shared/webhook/send/https-webhook-sender.ts'
 import { type Certificate, startTcpServer } from '../../support/https-servers.ts'
 import { NEVER_MS } from '../../support/patience.ts'
-import type { Script } from '../../support/scripted-server.ts'
 
 const HEADERS: Readonly<Record<string, string>> = {
   'Content-Type': 'application/json',
@@ -54,16 +53,6 @@ export async function sendTrusting(
     { env: { ...process.env, NODE_EXTRA_CA_CERTS: certFile } },
   )
   return JSON.parse(stdout)
-}
-
-export function answerScript(
-  status: number,
-  body: string | Buffer = '',
-  headers: Record<string, string> = {},
-): Script {
-  return (response) => {
-    response.writeHead(status, headers).end(body)
-  }
 }
 
 export async function tcpUrl(

@@ -8,14 +8,9 @@ import { expect, it } from 'vitest'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { createMemoryTable } from '../../../infra/local/emulators/memory-table/memory-table.ts'
 import { put } from '../../../shared/table/step.ts'
+import { functionOf } from '../world/environments.ts'
 import { misdirected } from './misdirected.ts'
 import { facesStrangers, runTraitor } from './run-traitor.ts'
-
-function specOf(name: string) {
-  const spec = MANIFEST.find((one) => one.name === name)
-  if (spec === undefined) throw new Error(`no function ${name} in the manifest`)
-  return spec
-}
 
 it.each([
   ['api-create-payment', 4],
@@ -23,7 +18,7 @@ it.each([
   ['api-redeliver-to-endpoint', 6],
   ['deliver-webhook', 5],
 ])('%s writes what it may, and no money goes to another client (seed %i)', async (name, seed) => {
-  const { problems, writes } = await runTraitor({ seed, spec: specOf(name) })
+  const { problems, writes } = await runTraitor({ seed, spec: functionOf(name).spec })
 
   expect(problems).toStrictEqual([])
   expect(writes).toBeGreaterThan(1)

@@ -2,7 +2,7 @@
  * Compares the API's answers with the table's raw items: reads and lists agree with the stored
  * data.
  */
-import { booksOf, clientOf, type RawItem, sum, text } from '../../support/recount/books.ts'
+import { booksOf, clientOf, openNet, type RawItem, sum, text } from '../../support/recount/books.ts'
 import type { HttpReply, HttpRequest } from '../world/lambda.ts'
 import { DAY_MS } from '../world/rules.ts'
 import type { Tenant } from '../world/tenants.ts'
@@ -185,16 +185,11 @@ async function entriesProblems(ask: Ask, { ledger, payments }: ReturnType<typeof
     after = typeof body['next'] === 'string' ? body['next'] : undefined
     if (after === undefined) break
   }
-  const found = sum(shown, 'client_net_minor') + openNets(payments)
+  const found = sum(shown, 'client_net_minor') + openNet(payments)
   const expected = sum(ledger, 'credited_minor')
   return found === expected
     ? []
     : [`entries and open payments add up to ${found}; the balance says ${expected}`]
-}
-
-function openNets(payments: readonly RawItem[]) {
-  const open = payments.filter((payment) => payment['open_at'] !== undefined)
-  return sum(open, 'net_minor') - sum(open, 'taken_back_minor')
 }
 
 /** Today's closing is all credits less open payments and payouts: opening and every line. */
@@ -212,8 +207,7 @@ async function statementProblems(ask: Ask, { ledger, payments }: ReturnType<type
   }
   const added = Number(page['opening_minor']) + sum(lines, 'amount_minor')
   const closing = page['closing_minor']
-  const expected =
-    sum(ledger, 'credited_minor') - sum(ledger, 'paid_out_minor') - openNets(payments)
+  const expected = sum(ledger, 'credited_minor') - sum(ledger, 'paid_out_minor') - openNet(payments)
   return closing === expected && added === expected
     ? []
     : [`the statement closes at ${String(closing)}, adds up to ${added}; owed are ${expected}`]

@@ -1,17 +1,12 @@
 import { describe, expect, it, vi } from 'vitest'
 import { cli } from '../../support/admin-command.ts'
-import { cut, json, type Script } from '../../support/scripted-server.ts'
+import { refusedWith } from '../../support/operator-actions.ts'
+import { answerScript, cut, json, type Script } from '../../support/scripted-server.ts'
 
 const CLIENT = json(200, { status: 200, body: { client_id: 'c1', name: 'Warung' } })
 
 function containing(text: string) {
   return expect.stringContaining(text)
-}
-
-function raw(status: number, headers: Record<string, string>, body: string): Script {
-  return (response) => {
-    response.writeHead(status, headers).end(body)
-  }
 }
 
 async function runUncalled(...argv: string[]) {
@@ -75,29 +70,33 @@ describe('npm run admin', () => {
   it.each<[string, Script, unknown]>([
     ['the connection is cut', cut, NOT_INVOKED],
     ['the API answers 500', json(500, { message: 'no' }), NOT_INVOKED],
-    ['the answer is no JSON', raw(200, {}, 'oops'), NOT_INVOKED],
+    ['the answer is no JSON', answerScript(200, 'oops'), NOT_INVOKED],
     [
       'the function fails',
-      raw(200, { 'x-amz-function-error': 'Unhandled' }, '{"errorMessage":"\u001b[2J\u202e\n"}'),
+      answerScript(200, '{"errorMessage":"\u001b[2J\u202e\n"}', {
+        'x-amz-function-error': 'Unhandled',
+      }),
       String.raw`gateway-local-recredit-settlement failed: {"errorMessage":"\u001b[2J\u202e\u000a"}`,
     ],
     [
       'the function is not there',
-      raw(
-        404,
-        { 'x-amzn-errortype': 'ResourceNotFoundException' },
-        '{"Message":"Function not found"}',
-      ),
+      answerScript(404, '{"Message":"Function not found"}', {
+        'x-amzn-errortype': 'ResourceNotFoundException',
+      }),
       'there is no function gateway-local-recredit-settlement',
     ],
     [
       'all runs of the function are in use',
-      raw(429, { 'x-amzn-errortype': 'TooManyRequestsException' }, '{"Message":"Rate Exceeded"}'),
+      answerScript(429, '{"Message":"Rate Exceeded"}', {
+        'x-amzn-errortype': 'TooManyRequestsException',
+      }),
       'all runs of gateway-local-recredit-settlement are in use; repeat the command in a moment',
     ],
     [
       'the action needs another duty',
-      raw(403, { 'x-amzn-errortype': 'AccessDeniedException' }, '{"Message":"not authorized"}'),
+      answerScript(403, '{"Message":"not authorized"}', {
+        'x-amzn-errortype': 'AccessDeniedException',
+      }),
       'you may not invoke gateway-local-recredit-settlement: it needs the duty finance ' +
         '(docs/operations.md, "Who may do what")',
     ],
@@ -148,9 +147,6 @@ describe('npm run admin', () => {
   })
 })
 
-function refusal(message: string) {
-  return { status: 422, body: { message, code: 'validation' } }
-}
 function jsonText(value: unknown) {
   return JSON.stringify(value, null, 2)
 }
@@ -211,7 +207,7 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
   ],
   [
     'shows the batches before a refusal of payout-file',
-    [part({ batch: { number: 1 }, file: { name: 'a' } }), refusal('no')],
+    [part({ batch: { number: 1 }, file: { name: 'a' } }), refusedWith('no')],
     ['payout-file', '--json'],
     { code: 1, out: '', err: containing('"number": 1') },
   ],
@@ -223,7 +219,7 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
   ],
   [
     'ends with the refusal of a later run, and prints nothing else',
-    [part({ csv: 'id,net\n' }), refusal('no')],
+    [part({ csv: 'id,net\n' }), refusedWith('no')],
     ['get-books', '--format', 'csv'],
     { code: 1, out: '', err: 'get-books was refused (422 validation): no' },
   ],
@@ -265,7 +261,7 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
   ],
   [
     'ends a redelivery with a later refusal, and says how far it was',
-    [{ body: { count: 100, next: 'n1' } }, refusal('the endpoint is disabled')],
+    [{ body: { count: 100, next: 'n1' } }, refusedWith('the endpoint is disabled')],
     [...redeliver, '--all'],
     { code: 1, err: containing('100 rounds began; continue with --cursor n1') },
   ],

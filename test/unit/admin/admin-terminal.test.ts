@@ -6,15 +6,11 @@ import { startProgress } from '../../../infra/operate/admin/progress.ts'
 import { parsePayload } from '../../../shared/operator/action-payload.ts'
 import { approvalHint } from '../../../shared/operator/approval-store.ts'
 import { cli } from '../../support/admin-command.ts'
-import { handlerOf } from '../../support/operator-actions.ts'
+import { handlerOf, refusedWith } from '../../support/operator-actions.ts'
 import { json } from '../../support/scripted-server.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
 const CLIENT = json(200, { status: 200, body: { client_id: 'c1', name: 'Warung' } })
-
-function refusal(message: string) {
-  return { status: 422, body: { message, code: 'validation' } }
-}
 
 /** A stage on AWS, whose Lambda is the server of the test. */
 function onAws(url: string) {
@@ -100,7 +96,7 @@ it('npm run admin -- today shows what waits for an operator, and each question t
     const isRefused = body.includes('"finding"')
     const ofFailed = body.startsWith('{"status":"failed","from":"20') ? { data: failed } : undefined
     const answer = { status: 200, body: answers[body] ?? ofFailed ?? { data: [] } }
-    return json(200, isRefused ? refusal('no') : answer)(response, request)
+    return json(200, isRefused ? refusedWith('no') : answer)(response, request)
   })
 
   const { code, out, err } = await run('today')

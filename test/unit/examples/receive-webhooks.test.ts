@@ -185,25 +185,19 @@ it('receiveWebhook handles an event once that comes several times, at once and l
   expect(errors).toStrictEqual([new Error('the database is away')])
 })
 
-it('the receiver behind a server stops reading after 256 KB', async () => {
+it.each([
+  ['stops reading after 256 KB', endless, 'writeHead', [413, { connection: 'close' }], 1],
+  ['survives a request that its sender breaks off', brokenOff, 'destroy', [], 0],
+] as const)('the receiver behind a server %s', async (_, bodyOf, method, given, ends) => {
   const { receiver, handledIds } = aReceiver()
-  const response = { writeHead: vi.fn(() => response), end: vi.fn(() => response) }
-  const request = Object.assign(endless(), { headers: {} })
+  const called = vi.fn((): unknown => response)
+  const response = { [method]: called, end: vi.fn() }
+  const request = Object.assign(bodyOf(), { headers: {} })
 
   await forNode(receiver)(request as never, response as never)
 
-  expect(response.writeHead).toHaveBeenCalledWith(413, { connection: 'close' })
-  expect(handledIds).toStrictEqual([])
-})
-
-it('the receiver behind a server survives a request that its sender breaks off', async () => {
-  const { receiver, handledIds } = aReceiver()
-  const response = { destroy: vi.fn() }
-  const request = Object.assign(brokenOff(), { headers: {} })
-
-  await forNode(receiver)(request as never, response as never)
-
-  expect(response.destroy).toHaveBeenCalledOnce()
+  expect(called).toHaveBeenCalledExactlyOnceWith(...given)
+  expect(response.end).toHaveBeenCalledTimes(ends)
   expect(handledIds).toStrictEqual([])
 })
 

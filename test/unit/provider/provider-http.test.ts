@@ -8,6 +8,7 @@ import {
   selfSignedCertificate,
   startTcpServer,
   startTlsServer,
+  writeOnly,
 } from '../../support/https-servers.ts'
 import { NEVER_MS } from '../../support/patience.ts'
 import {
@@ -140,9 +141,6 @@ describe('callJson: an answer', () => {
 function tcpUrl(behave: (socket: Socket) => void, scheme = 'http') {
   return startTcpServer(behave).then((port) => `${scheme}://localhost:${port}`)
 }
-function answerWith(text: string) {
-  return (socket: Socket) => void socket.once('data', () => socket.write(text))
-}
 async function closedUrl(host: string) {
   const server = await startScriptedServer(silence)
   await server.close()
@@ -173,20 +171,20 @@ describe('callJson: no answer', () => {
       'a reset within the headers',
       'ECONNRESET',
       (socket) => {
-        answerWith('HTTP/1.1 200 OK\r\nX: 1')(socket)
+        writeOnly('HTTP/1.1 200 OK\r\nX: 1')(socket)
         socket.once('data', () => setTimeout(() => socket.resetAndDestroy(), 50))
       },
     ],
-    ['an answer that is no HTTP', 'HPE_INVALID_CONSTANT', answerWith('SSH-2.0-OpenSSH_9.6\r\n')],
+    ['an answer that is no HTTP', 'HPE_INVALID_CONSTANT', writeOnly('SSH-2.0-OpenSSH_9.6\r\n')],
     [
       'more headers than any provider sends',
       'HPE_HEADER_OVERFLOW',
-      answerWith(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}`),
+      writeOnly(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}`),
     ],
     [
       'an answer in another protocol',
       'network error',
-      answerWith('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
+      writeOnly('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
     ],
   ])('calls a request lost after %s', async (_case, reason, behave) => {
     expect(await get(await tcpUrl(behave))).toStrictEqual(aLoss(reason))

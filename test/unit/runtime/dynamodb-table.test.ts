@@ -1,43 +1,29 @@
 import {
   ConditionalCheckFailedException,
-  DynamoDBClient,
   TransactionCanceledException,
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb'
 import {
   BatchGetCommand,
-  DynamoDBDocumentClient,
   GetCommand,
   QueryCommand,
   TransactWriteCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb'
-import { mockClient } from 'aws-sdk-client-mock'
 import * as v from 'valibot'
-import { describe, expect, onTestFinished } from 'vitest'
+import { describe, expect } from 'vitest'
 import { ClientIdSchema } from '../../../shared/ids.ts'
-import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import { type TableRequests, withJoinedReads } from '../../../shared/runtime/aws/retrying-table.ts'
 import { type Key, shardKey } from '../../../shared/table/keys.ts'
 import { exists, guard, update } from '../../../shared/table/step.ts'
 import { testDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
+import { aMockedTable } from './mocked-table.ts'
 
 function aKey() {
   return shardKey(v.parse(ClientIdSchema, crypto.randomUUID()), 0)
 }
 
-/**
- * A client for what DynamoDB Local never does: eventual reads, unprocessed keys of a batch, and
- * conflicting writers.
- */
-function aMockedTable() {
-  const client = mockClient(DynamoDBDocumentClient)
-  onTestFinished(() => client.restore())
-  const NAME = 'gateway-test'
-  const requests = dynamoDbRequests({ client: new DynamoDBClient({}), name: NAME })
-  return { client, deps: testDeps({ requests, sleep: async () => undefined }), NAME }
-}
 const it = testWith(aMockedTable, 'client', 'deps', 'NAME')
 
 it('reads of the table that decide are consistent (style guide); reads of an index cannot be', async ({

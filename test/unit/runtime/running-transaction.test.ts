@@ -1,25 +1,13 @@
 import {
-  DynamoDBClient,
   TransactionConflictException,
   TransactionInProgressException,
 } from '@aws-sdk/client-dynamodb'
-import { DynamoDBDocumentClient, TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
-import { mockClient } from 'aws-sdk-client-mock'
-import { describe, expect, onTestFinished } from 'vitest'
-import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
+import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
+import { describe, expect } from 'vitest'
 import { exists, update } from '../../../shared/table/step.ts'
-import { testDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
+import { aMockedTable } from './mocked-table.ts'
 
-function aMockedTable() {
-  const client = mockClient(DynamoDBDocumentClient)
-  onTestFinished(() => client.restore())
-  const waits: number[] = []
-  const requests = dynamoDbRequests({ client: new DynamoDBClient({}), name: 'x' }, async (ms) => {
-    waits.push(ms)
-  })
-  return { client, deps: testDeps({ requests, sleep: async () => undefined }), waits }
-}
 const it = testWith(aMockedTable, 'client', 'deps', 'waits')
 
 describe('a transaction that still runs when it is sent again', () => {
