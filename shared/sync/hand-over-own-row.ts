@@ -6,8 +6,8 @@ import { readHourAgain } from './tail.ts'
 
 /**
  * Has the sync read the own rows of a paid payment that is not posted by its row, however late
- * they have come (design section 12). The sync books only what the provider tells it: this function
- * may not pass it a row. Safe to repeat. Throws 502 without an answer.
+ * they have come (design section 12), once they have settled. The sync books only what the provider
+ * tells it: this function may not pass it a row. Safe to repeat. Throws 502 without an answer.
  */
 export async function handOverOwnRow(
   deps: StoreDeps & Pick<AssumeDeps, 'provider'>,
@@ -18,6 +18,11 @@ export async function handOverOwnRow(
   if (!payment.capture?.providerPaymentId) return
   const { capture, paymentId } = payment
   const answer = await askForRows(deps, capture.providerPaymentId, paymentId)
-  if (answer.kind === 'unanswered') throw providerFailure(answer, 'its row was not asked for')
-  for (const row of answer.rows) await readHourAgain(deps, row)
+  if (answer.kind === 'unanswered')
+    throw providerFailure(answer, 'the payment is refreshed, its row is not')
+  for (const row of answer.rows) {
+    const { settledAt, status } = row
+    const isOpen = settledAt === undefined && (status === 'success' || status === 'pending')
+    if (!isOpen) await readHourAgain(deps, row)
+  }
 }

@@ -7,6 +7,7 @@ import { expectedSettlement } from '../../../shared/channel/channel-timing.ts'
 import { minor } from '../../../shared/money.ts'
 import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import type { ProviderTransaction, TransactionFilter } from '../../../shared/provider/provider.ts'
+import { handOverOwnRow } from '../../../shared/sync/hand-over-own-row.ts'
 import {
   claimJob,
   findDueJobs,
@@ -122,6 +123,36 @@ describe('sync: the tail', () => {
     expect(listings.map(({ rows }) => rows)).toStrictEqual([1, 1, 1, 1])
     expect(readAfterHours).toStrictEqual([54, 78, 102, 102 + 28 * 24])
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
+  })
+
+  it('keeps an hour’s readings for its open rows when operators have it read', async ({
+    deps,
+    client,
+    credited,
+    rows,
+    sync,
+  }) => {
+    const start = deps.now()
+    const { settle } = openRow(deps, credited)
+    const late = []
+    for (let count = 0; count < 3; count++) late.push(await creditedPayment(deps, client))
+    const lateRows = late.map((paid) => rowNow(deps, paid, { category: CATEGORY }))
+    await sync()
+    await run(deps, addMs(start, 54 * HOUR_MS))
+
+    rows.push(...lateRows)
+    for (const paid of late) {
+      await handOverOwnRow(deps, await paymentOf(deps, paid))
+      await handOverOwnRow(deps, await paymentOf(deps, credited))
+      await run(deps, addMs(deps.now(), 1))
+      await expectPayment(deps, paid, { feeStatus: 'actual' })
+      deps.clock.advance(60)
+    }
+    await run(deps, addMs(start, 5 * DAY_MS))
+    settle()
+    await run(deps, addMs(start, 40 * DAY_MS))
+
+    await expectPayment(deps, credited, { feeStatus: 'actual' })
   })
 
   it('waits for business days when the row has no settlement time', async ({
