@@ -201,17 +201,19 @@ export function dayOfSlot(today: number, slot: number) {
   return today - ((today - slot) % CYCLE_DAYS)
 }
 
-/** Suspense of the client that its register and the house journal name. */
+const ALL_DAYS = [[FIRST_DAY, LAST_DAY]] as const
+
+/** Listed suspense of the client, and suspense that its register and the house journal name. */
 function suspensePart(deps: AuditDeps, { clientId }: Client): Part {
   return {
     key: SUSPENSE,
     judge: async (state, isOver) => {
       const { entries } = await readHouse(deps)
       const booked = entries.flatMap((one) => (one.clientId === clientId && one.suspenseId) || [])
-      const named = [...booked, ...(await notesOf(deps, clientId)).map(({ id }) => id)]
-      const judged = { lists: [], named, clientId, state, isOver }
-      const { differences } = await judgeSuspense(deps, entries, judged)
-      return { differences: differences.map(withoutClient) }
+      const noted = (await notesOf(deps, clientId)).map(({ id }) => id)
+      const judged = { lists: ALL_DAYS, named: new Set([...booked, ...noted]), clientId }
+      const found = await judgeSuspense(deps, entries, { ...judged, state, isOver })
+      return { ...found, differences: found.differences.map(withoutClient) }
     },
   }
 }

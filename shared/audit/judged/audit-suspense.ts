@@ -64,24 +64,25 @@ export async function judgeSuspense(
     isOver,
   }: {
     readonly lists: readonly List[]
-    readonly named: Iterable<string>
-    /** Its register has the items; absent: the register of the client of each item. */
+    readonly named: ReadonlySet<string>
+    /** It has the named items, and listed items of others are left; absent: items of all clients. */
     readonly clientId?: ClientId | undefined
     readonly state: unknown
     readonly isOver: () => boolean
   },
 ) {
   const differences: Difference[] = []
+  const owner = clientId && { clientId, named }
   const readIds = new Set<string>()
   const judge = async (ids: readonly string[]) => {
     const newIds = ids.filter((id) => !readIds.has(id))
     for (const id of newIds) readIds.add(id)
-    const judged = await judgeById(deps, newIds, entries, clientId)
+    const judged = await judgeById(deps, newIds, entries, owner)
     const wrong = judged.flatMap((one) => (one.differences.length > 0 ? [one.id] : []))
     if (wrong.length === 0) return
     const confirmed = await confirmedDifferences(deps, async () => {
       const house = await readHouse(deps)
-      const again = await judgeById(deps, wrong, house.entries, clientId)
+      const again = await judgeById(deps, wrong, house.entries, owner)
       return again.flatMap((one) => one.differences)
     })
     differences.push(...confirmed)
@@ -131,14 +132,16 @@ async function judgeById(
   deps: StoreDeps,
   ids: readonly string[],
   allEntries: readonly HouseEntry[],
-  owner: ClientId | undefined,
+  owner: { readonly clientId: ClientId; readonly named: ReadonlySet<string> } | undefined,
 ) {
+  const isOwn = ({ id, item }: Awaited<ReturnType<typeof rowsOf>>[number]) =>
+    owner === undefined || owner.named.has(id) || item?.clientId === owner.clientId
   const byItem = Map.groupBy(allEntries, ({ suspenseId }) => suspenseId)
   const named = ids.map((id) => ({ id }))
-  const rows = (await rowsOf(deps, named)).map((row) => {
+  const rows = (await rowsOf(deps, named)).filter(isOwn).map((row) => {
     const entries = byItem.get(row.id) ?? []
     const witness = row.item ?? entries.find(({ clientId }) => clientId !== undefined)
-    return { ...row, entries, clientId: owner ?? witness?.clientId }
+    return { ...row, entries, clientId: owner?.clientId ?? witness?.clientId }
   })
   const keys = rows.map(({ id: suspenseId, clientId }) => notedKey({ suspenseId, clientId }))
   const register = await deps.table.getMany(keys)

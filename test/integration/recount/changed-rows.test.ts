@@ -1,5 +1,8 @@
 /** Goal: a recount heals also what the provider has changed since it was booked. */
 import { describe, expect } from 'vitest'
+import { auditClient } from '../../../shared/audit/audit-client.ts'
+import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import type { Client } from '../../../shared/client/client.ts'
 import { minor } from '../../../shared/money.ts'
 import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
@@ -8,9 +11,10 @@ import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { finding } from '../../../shared/suspense/record-suspense.ts'
 import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { entryKey, paymentKey, suspenseKey } from '../../../shared/table/keys.ts'
+import { entryKey, notedKey, paymentKey, suspenseKey } from '../../../shared/table/keys.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import { standingOf } from '../../support/settlement-builders.ts'
 import { creditedPayment, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -144,19 +148,35 @@ it.for([
   },
 )
 
+async function aContradiction(deps: TestDeps, { clientId }: Client) {
+  const payment = { paymentId: undefined, clientId }
+  const item = finding({ subject: clientId, cause: 'row_contradicts', payment, now: deps.now() })
+  await writeSuspense(deps, { ...item, providerMinor: minor(90_000) })
+  return item
+}
+
 it('a recount keeps what a row that contradicts its payment has moved', async ({
   deps,
   client,
 }) => {
-  const { clientId } = client
-  const payment = { paymentId: undefined, clientId }
-  const item = finding({ subject: 'txn', cause: 'row_contradicts', payment, now: deps.now() })
-  const key = suspenseKey(item.suspenseId)
-  await writeSuspense(deps, { ...item, providerMinor: minor(90_000) })
+  const key = suspenseKey((await aContradiction(deps, client)).suspenseId)
   const before = await rawItem(deps, key)
-  await alter(deps, key, { owner: clientId })
+  await alter(deps, key, { owner: client.clientId })
 
   await recount(deps, client)
 
+  expect(await rawItem(deps, key)).toStrictEqual(before)
+})
+
+it('an item that its register has lost stands until a recount', async ({ deps, client }) => {
+  const key = notedKey(await aContradiction(deps, client))
+  const before = await rawItem(deps, key)
+  await erase(deps, key)
+  await auditGateway(deps)
+
+  await auditClient(deps, client.clientId)
+
+  expect(await standingOf(deps, client)).toMatchObject([{ part: 'suspense', what: 'noted' }])
+  await recount(deps, client)
   expect(await rawItem(deps, key)).toStrictEqual(before)
 })
