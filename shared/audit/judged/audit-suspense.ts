@@ -48,6 +48,15 @@ type List = 'open' | DaySpan
 
 const State = v.object({ list: v.number(), cursor: v.record(v.string(), v.unknown()) })
 
+type Judged = {
+  readonly lists: readonly List[]
+  readonly named: ReadonlySet<string>
+  /** Its register has the named items, and no other client's are judged; absent: all clients'. */
+  readonly clientId?: ClientId
+  readonly state: unknown
+  readonly isOver: () => boolean
+}
+
 /**
  * Judges listed suspense page by page, and then `named`. The entries of a few items are older or
  * newer than `entries`, so an item with a difference is judged again with the whole journal.
@@ -56,33 +65,20 @@ const State = v.object({ list: v.number(), cursor: v.record(v.string(), v.unknow
 export async function judgeSuspense(
   deps: StoreDeps & Pick<Deps, 'sleep'>,
   entries: readonly HouseEntry[],
-  {
-    lists,
-    named,
-    clientId,
-    state,
-    isOver,
-  }: {
-    readonly lists: readonly List[]
-    readonly named: ReadonlySet<string>
-    /** It has the named items, and listed items of others are left; absent: items of all clients. */
-    readonly clientId?: ClientId | undefined
-    readonly state: unknown
-    readonly isOver: () => boolean
-  },
+  judged: Judged,
 ) {
+  const { lists, named, state, isOver } = judged
   const differences: Difference[] = []
-  const owner = clientId && { clientId, named }
   const readIds = new Set<string>()
   const judge = async (ids: readonly string[]) => {
     const newIds = ids.filter((id) => !readIds.has(id))
     for (const id of newIds) readIds.add(id)
-    const judged = await judgeById(deps, newIds, entries, owner)
-    const wrong = judged.flatMap((one) => (one.differences.length > 0 ? [one.id] : []))
+    const items = await judgeById(deps, newIds, entries, judged)
+    const wrong = items.flatMap((one) => (one.differences.length > 0 ? [one.id] : []))
     if (wrong.length === 0) return
     const confirmed = await confirmedDifferences(deps, async () => {
       const house = await readHouse(deps)
-      const again = await judgeById(deps, wrong, house.entries, owner)
+      const again = await judgeById(deps, wrong, house.entries, judged)
       return again.flatMap((one) => one.differences)
     })
     differences.push(...confirmed)
@@ -118,7 +114,7 @@ export async function auditNotes(deps: StoreDeps, notes: readonly Note[]) {
     if (!item || !stored) return auditUnread(deps, row)
     // Its lists may not have it.
     const dueAt = ifValid(TimestampSchema, stored['dueAt'])
-    const derived = suspenseRow({ ...item, ...notedIn(row), dueAt })
+    const derived = suspenseRow({ ...item, ...notedIn(row), ...saidById(id), dueAt })
     return withClient(clientId, [
       ...rowDifferences('suspense', id, derived, stored),
       ...auditNote(row),
@@ -132,16 +128,18 @@ async function judgeById(
   deps: StoreDeps,
   ids: readonly string[],
   allEntries: readonly HouseEntry[],
-  owner: { readonly clientId: ClientId; readonly named: ReadonlySet<string> } | undefined,
+  { named, clientId: owner }: Judged,
 ) {
-  const isOwn = ({ id, item }: Awaited<ReturnType<typeof rowsOf>>[number]) =>
-    owner === undefined || owner.named.has(id) || item?.clientId === owner.clientId
   const byItem = Map.groupBy(allEntries, ({ suspenseId }) => suspenseId)
-  const named = ids.map((id) => ({ id }))
-  const rows = (await rowsOf(deps, named)).filter(isOwn).map((row) => {
+  const read = await rowsOf(
+    deps,
+    ids.map((id) => ({ id })),
+  )
+  const rows = read.flatMap((row) => {
+    if (owner && !named.has(row.id) && row.item?.clientId !== owner) return []
     const entries = byItem.get(row.id) ?? []
     const witness = row.item ?? entries.find(({ clientId }) => clientId !== undefined)
-    return { ...row, entries, clientId: owner?.clientId ?? witness?.clientId }
+    return [{ ...row, entries, clientId: owner ?? witness?.clientId }]
   })
   const keys = rows.map(({ id: suspenseId, clientId }) => notedKey({ suspenseId, clientId }))
   const register = await deps.table.getMany(keys)

@@ -1,7 +1,7 @@
 /** Goal: a recount heals also what the provider has changed since it was booked. */
 import { describe, expect } from 'vitest'
 import { auditClient } from '../../../shared/audit/audit-client.ts'
-import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
+import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { minor } from '../../../shared/money.ts'
 import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
@@ -168,15 +168,22 @@ it('a recount keeps what a row that contradicts its payment has moved', async ({
   expect(await rawItem(deps, key)).toStrictEqual(before)
 })
 
-it('an item that its register has lost stands until a recount', async ({ deps, client }) => {
+it('an item whose register was changed or lost stands until a recount', async ({
+  deps,
+  client,
+}) => {
   const key = notedKey(await aContradiction(deps, client))
   const before = await rawItem(deps, key)
+  const standing = async () => (await standingOf(deps, client)).map(({ what }) => what)
+  await alter(deps, key, { cause: 'fee_assumed' })
+  await auditWholeGateway(deps)
+  expect(await standing()).toStrictEqual(['noted.cause'])
   await erase(deps, key)
-  await auditGateway(deps)
-
+  await auditWholeGateway(deps)
   await auditClient(deps, client.clientId)
+  expect(await standing()).toStrictEqual(['noted'])
 
-  expect(await standingOf(deps, client)).toMatchObject([{ part: 'suspense', what: 'noted' }])
   await recount(deps, client)
+
   expect(await rawItem(deps, key)).toStrictEqual(before)
 })
