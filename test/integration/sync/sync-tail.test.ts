@@ -16,6 +16,7 @@ import {
   registerReading,
 } from '../../../shared/sync/job-store.ts'
 import { runSyncJobs, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
+import { readHourAgain } from '../../../shared/sync/tail.ts'
 import { syncJobKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import { NOT_SETTLED, pageOfRows, settledRow } from '../../support/fake-provider.ts'
@@ -104,9 +105,10 @@ describe('sync: the tail', () => {
     await expectPayment(deps, credited, { feeStatus: 'actual', providerFeeMinor: 4_440 })
   })
 
-  it('reads an hour at most four times: three times a day apart, then after 28 days', async ({
+  it('reads an hour at most four times, three times a day apart, then after 28 days, besides when operators ask for a settled row', async ({
     deps,
     credited,
+    rows,
     sync,
   }) => {
     const listings = watchTail(deps)
@@ -116,43 +118,15 @@ describe('sync: the tail', () => {
     const readAfterHours: number[] = []
 
     for (let hours = 6; hours <= 40 * 24; hours += 6) {
+      await handOverOwnRow(deps, await paymentOf(deps, credited))
+      if (hours > 54 && hours < 78) for (const row of rows) await readHourAgain(deps, row)
       await run(deps, addMs(start, hours * HOUR_MS))
       if (listings.length > readAfterHours.length) readAfterHours.push(hours)
     }
 
-    expect(listings.map(({ rows }) => rows)).toStrictEqual([1, 1, 1, 1])
-    expect(readAfterHours).toStrictEqual([54, 78, 102, 102 + 28 * 24])
+    expect(listings.map((listing) => listing.rows)).toStrictEqual(readAfterHours.map(() => 1))
+    expect(readAfterHours).toStrictEqual([54, 60, 66, 72, 78, 102, 102 + 28 * 24])
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
-  })
-
-  it('keeps an hour’s readings for its open rows when operators have it read', async ({
-    deps,
-    client,
-    credited,
-    rows,
-    sync,
-  }) => {
-    const start = deps.now()
-    const { settle } = openRow(deps, credited)
-    const late = []
-    for (let count = 0; count < 3; count++) late.push(await creditedPayment(deps, client))
-    const lateRows = late.map((paid) => rowNow(deps, paid, { category: CATEGORY }))
-    await sync()
-    await run(deps, addMs(start, 54 * HOUR_MS))
-
-    rows.push(...lateRows)
-    for (const paid of late) {
-      await handOverOwnRow(deps, await paymentOf(deps, paid))
-      await handOverOwnRow(deps, await paymentOf(deps, credited))
-      await run(deps, addMs(deps.now(), 1))
-      await expectPayment(deps, paid, { feeStatus: 'actual' })
-      deps.clock.advance(60)
-    }
-    await run(deps, addMs(start, 5 * DAY_MS))
-    settle()
-    await run(deps, addMs(start, 40 * DAY_MS))
-
-    await expectPayment(deps, credited, { feeStatus: 'actual' })
   })
 
   it('waits for business days when the row has no settlement time', async ({
