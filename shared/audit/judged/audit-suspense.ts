@@ -48,7 +48,7 @@ type List = 'open' | DaySpan
 
 const State = v.object({ list: v.number(), cursor: v.record(v.string(), v.unknown()) })
 
-type Judged = {
+export type Judged = {
   readonly lists: readonly List[]
   readonly named: ReadonlySet<string>
   /** Its register has the named items, and no other client's are judged; absent: all clients'. */
