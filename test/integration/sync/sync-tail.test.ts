@@ -66,6 +66,11 @@ function watchTail(deps: TestDeps) {
   return listings
 }
 
+function aReading(now: Timestamp) {
+  const slice = { id: 'tail#x', from: now, to: now, category: CATEGORY }
+  return { slice, reading: { dueAt: now, maxReads: 3 } }
+}
+
 async function run(deps: TestDeps, at: Timestamp) {
   deps.clock.set(at)
   await runSyncJobs(deps, { woken: false })
@@ -147,9 +152,8 @@ describe('sync: the tail', () => {
   })
 
   it('moves a reading only to a later settlement time', async ({ deps }) => {
-    const slice = { id: 'tail#x', from: deps.now(), to: deps.now(), category: CATEGORY }
+    const { slice, reading } = aReading(deps.now())
     const until = (days: number) => ({ ...slice, settlesBy: addMs(deps.now(), days * DAY_MS) })
-    const reading = { dueAt: deps.now(), maxReads: 3 }
 
     const registrations = []
     for (const days of [2, 1, 2, 3])
@@ -164,13 +168,12 @@ describe('sync: the tail', () => {
   it('reads an hour again, from its beginning, when a payment was credited after its last reading', async ({
     deps,
   }) => {
+    const { slice, reading } = aReading(deps.now())
     const settlesBy = addMs(deps.now(), DAY_MS)
-    const slice = { id: 'tail#x', from: deps.now(), to: deps.now(), category: CATEGORY, settlesBy }
-    const reading = { dueAt: deps.now(), maxReads: 3 }
 
     const registrations = []
     for (const reads of [1, 2, 3, 4]) {
-      registrations.push((await registerReading(deps, slice, reading)).applied)
+      registrations.push((await registerReading(deps, { ...slice, settlesBy }, reading)).applied)
       const job = await claimJob(deps, { id: slice.id, dueAt: reading.dueAt })
       if (job?.kind !== 'tail') continue
       expect([job.afterId, job.openUntil]).toStrictEqual([undefined, undefined])
@@ -182,25 +185,15 @@ describe('sync: the tail', () => {
   })
 
   it.for([
-    [
-      { method: 'virtual_account', channelCode: 'BNI' },
-      '2026-11-06T10:00:00.000Z',
-      '2026-11-06T10:05:00.000Z',
-    ],
-    [
-      { method: 'virtual_account', channelCode: 'BCA' },
-      '2026-11-06T10:00:00.000Z',
-      '2026-11-09T10:00:00.000Z',
-    ],
+    ['BNI', '06T10:00', '06T10:05'],
+    ['BCA', '06T10:00', '09T10:00'],
     // A day later it is Saturday in Jakarta, and still Friday in UTC.
-    [
-      { method: 'virtual_account', channelCode: 'BCA' },
-      '2026-11-05T18:00:00.000Z',
-      '2026-11-08T18:00:00.000Z',
-    ],
-    [{ method: 'qris' }, '2026-11-02T10:00:00.000Z', '2026-11-04T10:00:00.000Z'],
-  ] as const)('expects %o paid at %s to settle at %s', ([channel, paidAt, at]) => {
-    expect(expectedSettlement(channel, paidAt as Timestamp)).toBe(at)
+    ['BCA', '05T18:00', '08T18:00'],
+    [undefined, '02T10:00', '04T10:00'],
+  ] as const)('expects %s paid at %s to settle at %s', ([channelCode, paidAt, at]) => {
+    const method = channelCode ? 'virtual_account' : 'qris'
+    const [paid, settled] = [paidAt, at].map((time) => `2026-11-${time}:00.000Z` as Timestamp)
+    expect(paid && expectedSettlement({ method, channelCode }, paid)).toBe(settled)
   })
 })
 
