@@ -211,10 +211,13 @@ function suspensePart(deps: AuditDeps, { clientId }: Client): Part {
       const { entries } = await readHouse(deps)
       const booked = entries.flatMap((one) => (one.clientId === clientId && one.suspenseId) || [])
       const noted = (await notesOf(deps, clientId)).map(({ id }) => id)
-      const named = new Set([...booked, ...noted])
-      const lists = [[FIRST_DAY, LAST_DAY]] as const
-      const judged = { lists, named, clientId, state, isOver }
-      const { differences, ...left } = await judgeSuspense(deps, entries, judged)
+      const { differences, ...left } = await judgeSuspense(deps, entries, {
+        lists: [[FIRST_DAY, LAST_DAY]],
+        named: new Set([...booked, ...noted]),
+        clientId,
+        state,
+        isOver,
+      })
       return { ...left, differences: differences.map(withoutClient) }
     },
   }

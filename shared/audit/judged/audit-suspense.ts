@@ -212,8 +212,7 @@ async function auditItem(
   const suspenseEntry = entryOfMoney(entries)
   const { records, differences } = await readTrail(deps, id, item.clientId)
   const { dueAt } = Object(stored)
-  const born = { ...item, ...notedIn(row), ...saidById(id) }
-  const derived = { ...derivedItem(born, entries, records), dueAt }
+  const derived = { ...derivedItem({ ...item, ...notedIn(row) }, entries, records), dueAt }
   return [
     ...differences,
     ...rowDifferences('suspense', id, suspenseRow(derived), stored),
@@ -230,12 +229,13 @@ async function auditItem(
   ]
 }
 
-/** The item with what its entries and its operators' records say of it. */
+/** The item with what its id, its entries and its operators' records say of it. */
 export function derivedItem(
-  item: Suspense,
+  born: Suspense,
   entries: readonly HouseEntry[],
   records: readonly AuditRecord[],
 ): Suspense {
+  const item = { ...born, ...saidById(born.suspenseId) }
   // Without its entry a row of the provider counts as not booked: the sync books it again.
   const { providerMinor } = entryOfMoney(entries) ?? {}
   const ofMoney = item.kind === 'money' ? { providerMinor, ...backIn(item, entries) } : {}

@@ -162,6 +162,8 @@ it('a recount brings back what a row that contradicts has moved, and its row of 
   await alter(deps, noted, { cause: 'fee_assumed' })
   await auditWholeGateway(deps)
   expect(await standing()).toStrictEqual(['noted.cause'])
+  await recount(deps, client)
+  expect(await rawItem(deps, key)).toStrictEqual(before[0])
   await erase(deps, noted)
   await auditWholeGateway(deps)
   await auditClient(deps, clientId)
