@@ -29,7 +29,7 @@ import {
   type ReadDays,
 } from './judged/audit-journal.ts'
 import { auditRegister, readNotes } from './judged/audit-registers.ts'
-import { auditNotes, judgeSuspense } from './judged/audit-suspense.ts'
+import { auditNotes, type Judged, judgeSuspense } from './judged/audit-suspense.ts'
 import { auditSubjects } from './judged/audit-trails.ts'
 
 /** History is judged by so many days at once. */
@@ -111,7 +111,7 @@ function range(first = 0, last = 0): readonly number[] {
   return Array.from({ length: last - first + 1 }, (_, at) => first + at)
 }
 
-type House = JournalSpan & { readonly lists: Parameters<typeof judgeSuspense>[2]['lists'] }
+type House = JournalSpan & Pick<Judged, 'lists'>
 
 /** Entries and totals of a span, listed suspense, and suspense that the entries name. */
 function housePart(deps: AuditDeps, part: Omit<Part, 'judge'>, { lists, ...journal }: House): Part {

@@ -147,7 +147,9 @@ export async function historyParts(
       // A payment that is listed before its client's creation or in the future was tampered with.
       const start = at === 0 ? FIRST_DAY : timestampOf(one * DAY_MS)
       const end = at === days.length - 1 ? LAST_DAY : timestampOf((one + 1) * DAY_MS - 1)
-      return [isDue(one), dayPart(deps, client, one, [start, end])] as const
+      const judge: Part['judge'] = (state, isOver) =>
+        judgeListed(deps, client.clientId, { span: [start, end], state, isOver })
+      return [isDue(one), { key: `payments ${dayText(one)}`, day: one, judge }] as const
     }),
   ]
   return dueParts(parts, standing)
@@ -201,17 +203,22 @@ export function dayOfSlot(today: number, slot: number) {
   return today - ((today - slot) % CYCLE_DAYS)
 }
 
-/** Suspense of the client that its register and the house journal name. */
+/** Listed suspense of the client, and suspense that its register and the house journal name. */
 function suspensePart(deps: AuditDeps, { clientId }: Client): Part {
   return {
     key: SUSPENSE,
     judge: async (state, isOver) => {
       const { entries } = await readHouse(deps)
       const booked = entries.flatMap((one) => (one.clientId === clientId && one.suspenseId) || [])
-      const named = [...booked, ...(await notesOf(deps, clientId)).map(({ id }) => id)]
-      const judged = { lists: [], named, clientId, state, isOver }
-      const { differences } = await judgeSuspense(deps, entries, judged)
-      return { differences: differences.map(withoutClient) }
+      const noted = (await notesOf(deps, clientId)).map(({ id }) => id)
+      const { differences, ...left } = await judgeSuspense(deps, entries, {
+        lists: [[FIRST_DAY, LAST_DAY]],
+        named: new Set([...booked, ...noted]),
+        clientId,
+        state,
+        isOver,
+      })
+      return { ...left, differences: differences.map(withoutClient) }
     },
   }
 }
@@ -237,18 +244,5 @@ function settlementPart(
       )
       return { differences: [...judged.differences, ...events] }
     },
-  }
-}
-
-function dayPart(
-  deps: AuditDeps,
-  { clientId }: Client,
-  day: number,
-  span: readonly [string, string],
-): Part {
-  return {
-    key: `payments ${dayText(day)}`,
-    day,
-    judge: (state, isOver) => judgeListed(deps, clientId, { span, state, isOver }),
   }
 }

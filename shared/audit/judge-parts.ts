@@ -24,24 +24,21 @@ export async function judgeParts(
   const begun = progress.part === partsLeft[0]?.key ? progress : undefined
   const { byPart, stopped } = await judgeSome(partsLeft, { begun, isOver, isLate: isOver })
   const last = partsLeft[byPart.size - 1]
-  const kept = stopped && {
+  const left = stopped && {
+    auditId,
+    beganAt,
+    day,
     ...stopped,
     found: stopped.found.slice(0, MAX_KEPT),
     done: last ? orderOf(last) : done,
   }
-  return { byPart, progress: kept && { auditId, beganAt, day, ...kept } }
+  return { byPart, progress: left }
 }
-
-type Begun = Pick<Progress, 'state' | 'found'>
 
 /** Each run reads at least one part. `stopped`: at this part, which is not judged whole. */
 async function judgeSome(
   parts: readonly Part[],
-  {
-    begun,
-    isOver,
-    isLate,
-  }: { readonly begun?: Begun | undefined } & Required<Pick<Extent, 'isOver' | 'isLate'>>,
+  { begun, isOver = isNever, isLate = isNever }: Limits & { readonly begun?: Progress | undefined },
 ) {
   const byPart = new Map<string, readonly Difference[]>()
   for (const { key, judge } of parts) {
@@ -77,20 +74,20 @@ export function auditUnderWay(
  * `next`: the first part that this call has not read whole; its `partial` differences are not all
  * of them.
  */
-export async function judgeNewest(
-  parts: readonly Part[],
-  { from, until, isOver = isNever, isLate = isNever }: Extent = {},
-) {
+export async function judgeNewest(parts: readonly Part[], { from, until, ...limits }: Extent = {}) {
   const first = from === undefined ? 0 : placeOf(parts, from)
   const last = until === undefined ? parts.length : placeOf(parts, until)
-  const { byPart, stopped } = await judgeSome(parts.slice(first, last), { isOver, isLate })
+  const { byPart, stopped } = await judgeSome(parts.slice(first, last), limits)
   return { byPart, partial: stopped?.found ?? [], next: stopped?.part ?? until }
 }
 
-export type Extent = {
+export type Extent = Limits & {
   readonly from?: string | undefined
   /** Ends before this part. */
   readonly until?: string | undefined
+}
+
+type Limits = {
   /** No further part begins. */
   readonly isOver?: () => boolean
   /** The part that is read ends too. */

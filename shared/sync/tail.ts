@@ -101,13 +101,13 @@ export async function registerOpenHours(
   }
 }
 
-/** Has the hour of a row read once more, at once or when its last transaction has settled. */
+/** Has the hour of a row read once more now. It keeps its readings for the rows that are open. */
 export async function readHourAgain(
   deps: StoreDeps,
   transaction: ProviderTransaction,
 ): Promise<void> {
-  const now = deps.now()
-  const hour = { ...sliceOf(transaction), settlesBy: now }
+  const [now, slice] = [deps.now(), sliceOf(transaction)]
+  const hour = { ...slice, id: `again#${slice.id}`, reads: MAX_READS, settlesBy: now }
   await registerReading(deps, hour, { dueAt: now, maxReads: Number.MAX_SAFE_INTEGER })
 }
 

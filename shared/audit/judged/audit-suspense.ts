@@ -48,6 +48,15 @@ type List = 'open' | DaySpan
 
 const State = v.object({ list: v.number(), cursor: v.record(v.string(), v.unknown()) })
 
+export type Judged = {
+  readonly lists: readonly List[]
+  readonly named: ReadonlySet<string>
+  /** Its register has the named items, and no other client's are judged; absent: all clients'. */
+  readonly clientId?: ClientId
+  readonly state: unknown
+  readonly isOver: () => boolean
+}
+
 /**
  * Judges listed suspense page by page, and then `named`. The entries of a few items are older or
  * newer than `entries`, so an item with a difference is judged again with the whole journal.
@@ -56,32 +65,20 @@ const State = v.object({ list: v.number(), cursor: v.record(v.string(), v.unknow
 export async function judgeSuspense(
   deps: StoreDeps & Pick<Deps, 'sleep'>,
   entries: readonly HouseEntry[],
-  {
-    lists,
-    named,
-    clientId,
-    state,
-    isOver,
-  }: {
-    readonly lists: readonly List[]
-    readonly named: Iterable<string>
-    /** Its register has the items; absent: the register of the client of each item. */
-    readonly clientId?: ClientId | undefined
-    readonly state: unknown
-    readonly isOver: () => boolean
-  },
+  judged: Judged,
 ) {
+  const { lists, named, state, isOver } = judged
   const differences: Difference[] = []
   const readIds = new Set<string>()
   const judge = async (ids: readonly string[]) => {
     const newIds = ids.filter((id) => !readIds.has(id))
     for (const id of newIds) readIds.add(id)
-    const judged = await judgeById(deps, newIds, entries, clientId)
-    const wrong = judged.flatMap((one) => (one.differences.length > 0 ? [one.id] : []))
+    const items = await judgeById(deps, newIds, entries, judged)
+    const wrong = items.flatMap((one) => (one.differences.length > 0 ? [one.id] : []))
     if (wrong.length === 0) return
     const confirmed = await confirmedDifferences(deps, async () => {
       const house = await readHouse(deps)
-      const again = await judgeById(deps, wrong, house.entries, clientId)
+      const again = await judgeById(deps, wrong, house.entries, judged)
       return again.flatMap((one) => one.differences)
     })
     differences.push(...confirmed)
@@ -117,7 +114,7 @@ export async function auditNotes(deps: StoreDeps, notes: readonly Note[]) {
     if (!item || !stored) return auditUnread(deps, row)
     // Its lists may not have it.
     const dueAt = ifValid(TimestampSchema, stored['dueAt'])
-    const derived = suspenseRow({ ...item, ...notedIn(row), dueAt })
+    const derived = suspenseRow({ ...item, ...notedIn(row), ...saidById(id), dueAt })
     return withClient(clientId, [
       ...rowDifferences('suspense', id, derived, stored),
       ...auditNote(row),
@@ -131,14 +128,18 @@ async function judgeById(
   deps: StoreDeps,
   ids: readonly string[],
   allEntries: readonly HouseEntry[],
-  owner: ClientId | undefined,
+  { named, clientId: owner }: Judged,
 ) {
   const byItem = Map.groupBy(allEntries, ({ suspenseId }) => suspenseId)
-  const named = ids.map((id) => ({ id }))
-  const rows = (await rowsOf(deps, named)).map((row) => {
+  const read = await rowsOf(
+    deps,
+    ids.map((id) => ({ id })),
+  )
+  const rows = read.flatMap((row) => {
+    if (owner && !named.has(row.id) && row.item?.clientId !== owner) return []
     const entries = byItem.get(row.id) ?? []
     const witness = row.item ?? entries.find(({ clientId }) => clientId !== undefined)
-    return { ...row, entries, clientId: owner ?? witness?.clientId }
+    return [{ ...row, entries, clientId: owner ?? witness?.clientId }]
   })
   const keys = rows.map(({ id: suspenseId, clientId }) => notedKey({ suspenseId, clientId }))
   const register = await deps.table.getMany(keys)
@@ -211,8 +212,7 @@ async function auditItem(
   const suspenseEntry = entryOfMoney(entries)
   const { records, differences } = await readTrail(deps, id, item.clientId)
   const { dueAt } = Object(stored)
-  const born = { ...item, ...notedIn(row), ...saidById(id) }
-  const derived = { ...derivedItem(born, entries, records), dueAt }
+  const derived = { ...derivedItem({ ...item, ...notedIn(row) }, entries, records), dueAt }
   return [
     ...differences,
     ...rowDifferences('suspense', id, suspenseRow(derived), stored),
@@ -229,12 +229,13 @@ async function auditItem(
   ]
 }
 
-/** The item with what its entries and its operators' records say of it. */
+/** The item with what its id, its entries and its operators' records say of it. */
 export function derivedItem(
-  item: Suspense,
+  born: Suspense,
   entries: readonly HouseEntry[],
   records: readonly AuditRecord[],
 ): Suspense {
+  const item = { ...born, ...saidById(born.suspenseId) }
   // Without its entry a row of the provider counts as not booked: the sync books it again.
   const { providerMinor } = entryOfMoney(entries) ?? {}
   const ofMoney = item.kind === 'money' ? { providerMinor, ...backIn(item, entries) } : {}

@@ -1,5 +1,7 @@
 /** Goal: a recount heals also what the provider has changed since it was booked. */
 import { describe, expect } from 'vitest'
+import { auditClient } from '../../../shared/audit/audit-client.ts'
+import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { minor } from '../../../shared/money.ts'
 import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
@@ -8,9 +10,10 @@ import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { finding } from '../../../shared/suspense/record-suspense.ts'
 import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { entryKey, paymentKey, suspenseKey } from '../../../shared/table/keys.ts'
+import { entryKey, notedKey, paymentKey, suspenseKey } from '../../../shared/table/keys.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import { standingOf } from '../../support/settlement-builders.ts'
 import { creditedPayment, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -144,19 +147,31 @@ it.for([
   },
 )
 
-it('a recount keeps what a row that contradicts its payment has moved', async ({
+it('a recount brings back what a row that contradicts has moved, and its row of the register', async ({
   deps,
   client,
 }) => {
   const { clientId } = client
   const payment = { paymentId: undefined, clientId }
-  const item = finding({ subject: 'txn', cause: 'row_contradicts', payment, now: deps.now() })
-  const key = suspenseKey(item.suspenseId)
+  const item = finding({ subject: clientId, cause: 'row_contradicts', payment, now: deps.now() })
   await writeSuspense(deps, { ...item, providerMinor: minor(90_000) })
-  const before = await rawItem(deps, key)
-  await alter(deps, key, { owner: clientId })
+  const [key, noted] = [suspenseKey(item.suspenseId), notedKey(item)]
+  const stored = async () => [await rawItem(deps, key), await rawItem(deps, noted)]
+  const before = await stored()
+  const standing = async () => (await standingOf(deps, client)).map(({ what }) => what)
+  await alter(deps, noted, { cause: 'fee_assumed' })
+  await auditWholeGateway(deps)
+  expect(await standing()).toStrictEqual(['noted.cause'])
+  await recount(deps, client)
+  expect(await rawItem(deps, key)).toStrictEqual(before[0])
+  await erase(deps, noted)
+  await auditWholeGateway(deps)
+  await auditClient(deps, clientId)
+  expect(await standing()).toStrictEqual(['noted'])
 
   await recount(deps, client)
+  await alter(deps, key, { owner: clientId })
+  await recount(deps, client)
 
-  expect(await rawItem(deps, key)).toStrictEqual(before)
+  expect(await stored()).toStrictEqual(before)
 })

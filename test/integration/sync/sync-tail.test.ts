@@ -7,6 +7,7 @@ import { expectedSettlement } from '../../../shared/channel/channel-timing.ts'
 import { minor } from '../../../shared/money.ts'
 import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import type { ProviderTransaction, TransactionFilter } from '../../../shared/provider/provider.ts'
+import { handOverOwnRow } from '../../../shared/sync/hand-over-own-row.ts'
 import {
   claimJob,
   findDueJobs,
@@ -15,6 +16,7 @@ import {
   registerReading,
 } from '../../../shared/sync/job-store.ts'
 import { runSyncJobs, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
+import { readHourAgain } from '../../../shared/sync/tail.ts'
 import { syncJobKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import { NOT_SETTLED, pageOfRows, settledRow } from '../../support/fake-provider.ts'
@@ -64,6 +66,11 @@ function watchTail(deps: TestDeps) {
   return listings
 }
 
+function aReading(now: Timestamp) {
+  const slice = { id: 'tail#x', from: now, to: now, category: CATEGORY }
+  return { slice, reading: { dueAt: now, maxReads: 3 } }
+}
+
 async function run(deps: TestDeps, at: Timestamp) {
   deps.clock.set(at)
   await runSyncJobs(deps, { woken: false })
@@ -103,9 +110,10 @@ describe('sync: the tail', () => {
     await expectPayment(deps, credited, { feeStatus: 'actual', providerFeeMinor: 4_440 })
   })
 
-  it('reads an hour at most four times: three times a day apart, then after 28 days', async ({
+  it('reads an hour at most four times, three times a day apart, then after 28 days, besides when operators ask for a settled row', async ({
     deps,
     credited,
+    rows,
     sync,
   }) => {
     const listings = watchTail(deps)
@@ -115,12 +123,14 @@ describe('sync: the tail', () => {
     const readAfterHours: number[] = []
 
     for (let hours = 6; hours <= 40 * 24; hours += 6) {
+      await handOverOwnRow(deps, await paymentOf(deps, credited))
+      if (hours > 54 && hours < 78) for (const row of rows) await readHourAgain(deps, row)
       await run(deps, addMs(start, hours * HOUR_MS))
       if (listings.length > readAfterHours.length) readAfterHours.push(hours)
     }
 
-    expect(listings.map(({ rows }) => rows)).toStrictEqual([1, 1, 1, 1])
-    expect(readAfterHours).toStrictEqual([54, 78, 102, 102 + 28 * 24])
+    expect(listings.map((listing) => listing.rows)).toStrictEqual(readAfterHours.map(() => 1))
+    expect(readAfterHours).toStrictEqual([54, 60, 66, 72, 78, 102, 102 + 28 * 24])
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
 
@@ -142,9 +152,8 @@ describe('sync: the tail', () => {
   })
 
   it('moves a reading only to a later settlement time', async ({ deps }) => {
-    const slice = { id: 'tail#x', from: deps.now(), to: deps.now(), category: CATEGORY }
+    const { slice, reading } = aReading(deps.now())
     const until = (days: number) => ({ ...slice, settlesBy: addMs(deps.now(), days * DAY_MS) })
-    const reading = { dueAt: deps.now(), maxReads: 3 }
 
     const registrations = []
     for (const days of [2, 1, 2, 3])
@@ -159,13 +168,12 @@ describe('sync: the tail', () => {
   it('reads an hour again, from its beginning, when a payment was credited after its last reading', async ({
     deps,
   }) => {
+    const { slice, reading } = aReading(deps.now())
     const settlesBy = addMs(deps.now(), DAY_MS)
-    const slice = { id: 'tail#x', from: deps.now(), to: deps.now(), category: CATEGORY, settlesBy }
-    const reading = { dueAt: deps.now(), maxReads: 3 }
 
     const registrations = []
     for (const reads of [1, 2, 3, 4]) {
-      registrations.push((await registerReading(deps, slice, reading)).applied)
+      registrations.push((await registerReading(deps, { ...slice, settlesBy }, reading)).applied)
       const job = await claimJob(deps, { id: slice.id, dueAt: reading.dueAt })
       if (job?.kind !== 'tail') continue
       expect([job.afterId, job.openUntil]).toStrictEqual([undefined, undefined])
@@ -177,25 +185,15 @@ describe('sync: the tail', () => {
   })
 
   it.for([
-    [
-      { method: 'virtual_account', channelCode: 'BNI' },
-      '2026-11-06T10:00:00.000Z',
-      '2026-11-06T10:05:00.000Z',
-    ],
-    [
-      { method: 'virtual_account', channelCode: 'BCA' },
-      '2026-11-06T10:00:00.000Z',
-      '2026-11-09T10:00:00.000Z',
-    ],
+    ['BNI', '06T10:00', '06T10:05'],
+    ['BCA', '06T10:00', '09T10:00'],
     // A day later it is Saturday in Jakarta, and still Friday in UTC.
-    [
-      { method: 'virtual_account', channelCode: 'BCA' },
-      '2026-11-05T18:00:00.000Z',
-      '2026-11-08T18:00:00.000Z',
-    ],
-    [{ method: 'qris' }, '2026-11-02T10:00:00.000Z', '2026-11-04T10:00:00.000Z'],
-  ] as const)('expects %o paid at %s to settle at %s', ([channel, paidAt, at]) => {
-    expect(expectedSettlement(channel, paidAt as Timestamp)).toBe(at)
+    ['BCA', '05T18:00', '08T18:00'],
+    [undefined, '02T10:00', '04T10:00'],
+  ] as const)('expects %s paid at %s to settle at %s', ([channelCode, paidAt, at]) => {
+    const method = channelCode ? 'virtual_account' : 'qris'
+    const [paid, settled] = [paidAt, at].map((time) => `2026-11-${time}:00.000Z` as Timestamp)
+    expect(paid && expectedSettlement({ method, channelCode }, paid)).toBe(settled)
   })
 })
 
