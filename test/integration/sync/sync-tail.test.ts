@@ -110,7 +110,7 @@ describe('sync: the tail', () => {
     await expectPayment(deps, credited, { feeStatus: 'actual', providerFeeMinor: 4_440 })
   })
 
-  it('reads an hour at most four times, three times a day apart, then after 28 days, besides when operators ask for a settled row', async ({
+  it('reads an hour at most four times, three times a day apart, then after 28 days, besides when operators ask for a posted payment’s row', async ({
     deps,
     credited,
     rows,
