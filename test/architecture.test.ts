@@ -24,7 +24,8 @@ import {
   sourcesIn,
 } from './support/source-file.ts'
 
-const SOURCES = sourcesIn('shared', 'functions', 'infra', 'test', 'docs')
+const CODE = sourcesIn('shared', 'functions', 'infra')
+const SOURCES = [...CODE, ...sourcesIn('test', 'docs')]
 
 const CONFIG = parseSource('vitest.config.ts', projectText('vitest.config.ts'))
 
@@ -165,12 +166,12 @@ it('callbacks are parsed in the folder that has the name of the provider', () =>
 it('docs/dependencies.md shows the code as it is; otherwise: npm run picture -- --write', () => {
   const document = projectText('docs/dependencies.md')
 
-  const picture = dependencyPicture(sourcesIn('shared', 'functions', 'infra'))
+  const picture = dependencyPicture(CODE)
   expect(document).toBe(withWritten(document, 'picture', picture))
 })
 
 it('no folder uses code of a folder that uses it', () => {
-  expect(roomsInCircle(sourcesIn('shared', 'functions', 'infra'))).toStrictEqual([])
+  expect(roomsInCircle(CODE)).toStrictEqual([])
 })
 
 const NAMES = Object.keys({

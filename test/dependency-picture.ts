@@ -42,7 +42,7 @@ function mermaidOf(graph: Graph) {
   const reach = new Map(folders.map((folder) => [folder, reachable(graph, folder)]))
   const reaches = (from: string, to: string) => reach.get(from)?.has(to) === true
   const inCircle = foldersInCircle(graph)
-  if (inCircle.length > 0) throw new Error(`use each other in a circle: ${inCircle.join(', ')}`)
+  if (inCircle.length > 0) throw new Error(`in a circle: ${inCircle.join(', ')}`)
   const boxes = [...new Set(folders.map(topOf))].flatMap((top) => [
     `  subgraph ${top}_[${top}]`,
     ...folders
@@ -64,8 +64,9 @@ function foldersInCircle(graph: Graph) {
 
 /** `infra/local/main.ts` is a room, and so is the folder `infra/local/console`. */
 export function roomsInCircle(sources: readonly SourceFile[]) {
-  const roomOf = (path: string) => path.split('/').slice(0, 3).join('/')
-  return foldersInCircle(importsOf(sources, 'values', roomOf))
+  return foldersInCircle(
+    importsOf(sources, 'values', (path) => path.split('/').slice(0, 3).join('/')),
+  )
 }
 
 function reachable(graph: Graph, from: string) {

@@ -180,7 +180,7 @@ export async function revokeApiKey(
   const key = update(apiKeyKey(keyId), { set: { revokedAt: after.revokedAt } }, isValid)
   const outcome = await recordChange(deps, record, { key })
   if (outcome.applied) return after
-  // Another operator revoked the key, or the row's own revocation cannot be read (409).
+  // Another operator revoked the key. A revocation that cannot be read is a 409.
   return { ...shown, ...requireRow(RevocationSchema, outcome.item, 'api key', keyId, clientId) }
 }
 

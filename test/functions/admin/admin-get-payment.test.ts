@@ -181,24 +181,24 @@ describe('get-payment', () => {
 it.each(['a remembered capture', 'the request of another attempt'])(
   'refresh-payment credits a payment by %s, and records the change',
   async (by) => {
-    const deps = memoryDeps()
-    const payment = await aPendingPayment(deps, await aStoredClient(deps))
-    const { paymentId, paymentRequestId, providerAttempts } = payment
+    const { deps, client } = await aLoneClient()
+    const payment = await aPendingPayment(deps, client)
+    const { paymentId, paymentRequestId } = payment
     const other = { paymentRequestId: 'pr-2', reference: `${paymentId}-2` }
     deps.provider.requests.set('pr-2', { ...deps.provider.requestOf(paymentRequestId), ...other })
-    const lost = providerAttempts.map((one) => ({ ...one, paymentRequestId: 'pr-2' }))
+    const providerAttempts = payment.providerAttempts.map((one) => ({ ...one, ...other }))
     const id = deps.provider.pay('pr-2')
     const set = by.startsWith('a remembered')
       ? { rememberedProviderPaymentIds: new Set([id]) }
-      : { details: storedDetails({ ...payment, providerAttempts: lost }) }
+      : { details: storedDetails({ ...payment, providerAttempts }) }
     await changeRow(deps, paymentKey(paymentId), { set })
     const input = { operator: 'ana', payment_id: paymentId }
 
     const { body } = await invokeAdmin('refresh-payment', deps, input)
 
-    expect(body).toMatchObject({ status: 'succeeded' })
-    const statuses = { before: { status: 'pending' }, after: { status: 'succeeded' } }
-    const record = { operator: 'ana', action: 'refresh-payment', ...statuses }
+    const [before, after] = [{ status: 'pending' }, { status: 'succeeded' }]
+    expect(body).toMatchObject(after)
+    const record = { operator: 'ana', action: 'refresh-payment', before, after }
     expect(await auditRecordsOf(deps, paymentId)).toStrictEqual([record])
   },
 )

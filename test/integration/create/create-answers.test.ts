@@ -146,7 +146,7 @@ describe('createPayment when the answer has ended already (design section 4)', (
     },
   )
 
-  it('cancels an open request without a destination, which nobody could pay', async () => {
+  it('cancels an open request that has no destination', async () => {
     const { deps, make, reread } = await aCreate()
     changeCreated(deps, { destination: undefined })
 

@@ -126,7 +126,7 @@ describe('after a restore', () => {
     expect(again).toMatchObject({ owner: endpoint.endpointId, state: 'scheduled' })
   })
 
-  it('a payout whose row is lost comes back by its event: no file pays it again, nobody closes it', async ({
+  it('a payout whose row is lost comes back by its event, and is neither paid again nor closed', async ({
     deps,
     settlement,
   }) => {

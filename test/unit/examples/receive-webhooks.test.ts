@@ -188,7 +188,7 @@ it('receiveWebhook handles an event once that comes several times, at once and l
 it.each([
   ['stops reading after 256 KB', endless, 'writeHead', [413, { connection: 'close' }], 1],
   ['survives a request that its sender breaks off', brokenOff, 'destroy', [], 0],
-] as const)('the receiver behind a server %s', async (_, bodyOf, method, given, ends) => {
+] as const)('the receiver in a server %s', async (_, bodyOf, method, given, ends) => {
   const { receiver, handledIds } = aReceiver()
   const called = vi.fn((): unknown => response)
   const response = { [method]: called, end: vi.fn() }
