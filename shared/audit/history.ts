@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
 import { InvariantError } from '../errors.ts'
-import { slotOf } from '../ids.ts'
+import { type ClientId, slotOf } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { digestOfSums } from '../settlement/long-settlement.ts'
 import { isLong } from '../settlement/settlement.ts'
@@ -60,6 +60,11 @@ export async function figureParts(deps: AuditDeps, client: Client) {
     confirmedPart(deps, 'verdict', () => auditVerdict(deps, clientId, createdAt)),
     confirmedPart(deps, REGISTERED, () => auditRegistration(deps, client)),
     confirmedPart(deps, 'trails', () => auditTrails(deps, clientId, { full: false })),
+    // A payment that is listed before its client's creation was tampered with.
+    listedPart(deps, clientId, 'before', [
+      FIRST_DAY,
+      timestampOf(dayNumber(createdAt) * DAY_MS - 1),
+    ]),
   ]
   return parts.map(catchBadRows)
 }
@@ -144,15 +149,28 @@ export async function historyParts(
       return [isWaiting, { ...part, longSettlement }] as const
     }),
     ...days.map((one, at) => {
-      // A payment that is listed before its client's creation or in the future was tampered with.
-      const start = at === 0 ? FIRST_DAY : timestampOf(one * DAY_MS)
+      // A payment that is listed in the future was tampered with.
       const end = at === days.length - 1 ? LAST_DAY : timestampOf((one + 1) * DAY_MS - 1)
-      const judge: Part['judge'] = (state, isOver) =>
-        judgeListed(deps, client.clientId, { span: [start, end], state, isOver })
-      return [isDue(one), { key: `payments ${dayText(one)}`, day: one, judge }] as const
+      const span = [timestampOf(one * DAY_MS), end] as const
+      return [
+        isDue(one),
+        { ...listedPart(deps, client.clientId, dayText(one), span), day: one },
+      ] as const
     }),
   ]
   return dueParts(parts, standing)
+}
+
+function listedPart(
+  deps: AuditDeps,
+  clientId: ClientId,
+  name: string,
+  span: readonly [string, string],
+): Part {
+  return {
+    key: `payments ${name}`,
+    judge: (state, isOver) => judgeListed(deps, clientId, { span, state, isOver }),
+  }
 }
 
 export type DuePart = readonly [isPartDue: boolean, part: Part]

@@ -15,7 +15,7 @@ import {
 } from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
-import { ownDeps } from '../../support/test-deps.ts'
+import { ownDeps, type TestDeps } from '../../support/test-deps.ts'
 import { auditedHistory } from './audited-history.ts'
 
 /* Where the rows of the audited history are. */
@@ -26,6 +26,11 @@ export let history: AuditedHistory
 
 export async function makeHistory(deps = ownDeps()) {
   history = await auditedHistory(deps)
+}
+
+/** Onto a table that has the same rows. */
+export function moveHistory(deps: TestDeps) {
+  history = { ...history, deps }
 }
 
 function paymentCalled(name: string) {
