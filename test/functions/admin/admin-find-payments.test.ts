@@ -256,6 +256,19 @@ it.each<[object, 422 | 404, string]>([
   expect(JSON.stringify(answer.body)).toContain(message)
 })
 
+it('find-payments by amount looks at 5,000 payments a call, and at the rest in the next', async ({
+  deps,
+}) => {
+  const { clientId: client_id } = await aStoredClient(deps)
+  const crowded = withCrowdedSuspense(deps, undefined)
+
+  for (const complete of [false, true])
+    expect(await find(crowded, { client_id, amount_minor: 1, day: '2026-11-20' })).toMatchObject({
+      ids: [],
+      complete,
+    })
+})
+
 it('find-payments and get-payment are incomplete when one call cannot read all newer suspense items', async ({
   deps,
 }) => {

@@ -1,6 +1,7 @@
+import * as v from 'valibot'
 import { expect, it } from 'vitest'
 import { END_OF_TIME } from '../../../shared/time.ts'
-import { type API, anApi, aPaymentBody, type Query } from '../../support/api-event.ts'
+import { API, anApi, aPaymentBody, type Query } from '../../support/api-event.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
 
 type Name = keyof typeof API
@@ -65,6 +66,21 @@ it('GET /v1/payments and GET /v1/settlements (spec 4.2, 4.6) clamp page and per_
     expect(await shown('listSettlements', query)).toStrictEqual({ page, per_page })
   }
 })
+
+it.each([
+  ['listBalanceEntries', 100, 1_000],
+  ['listSettlementPayments', 100, 1_000],
+  ['getStatement', 100, 1_000],
+  ['listEvents', 25, 100],
+] as const)(
+  '%s (design section 8) shows %i rows, or as many as are asked, up to %i',
+  (name, usual, most) => {
+    const queries = [{}, { limit: '0' }, { limit: '9999' }]
+    const asked = queries.map((query) => v.parse(API[name].handler.query, query))
+
+    expect(asked).toMatchObject([usual, 1, most].map((limit) => ({ limit })))
+  },
+)
 
 const TOO_FAR = { page: 'page must be <= 9007199254740991' }
 const NO_INTEGER = { page: 'page must be an integer', per_page: 'per_page must be an integer' }
