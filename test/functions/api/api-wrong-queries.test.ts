@@ -67,18 +67,12 @@ it('GET /v1/payments and GET /v1/settlements (spec 4.2, 4.6) clamp page and per_
   }
 })
 
-it.each([
-  ['listBalanceEntries', 100, 1_000],
-  ['listSettlementPayments', 100, 1_000],
-  ['getStatement', 100, 1_000],
-  ['listEvents', 25, 100],
-] as const)(
-  '%s (design section 8) shows %i rows, or as many as are asked, up to %i',
-  (name, usual, most) => {
-    const queries = [{}, { limit: '0' }, { limit: '9999' }]
-    const asked = queries.map((query) => v.parse(API[name].handler.query, query))
+it.each([API.listSettlementPayments, API.getStatement])(
+  '$route (design section 8) shows 100 rows, or as many as are asked, up to 1,000',
+  ({ handler }) => {
+    const asked = [{}, { limit: '9999' }].map((query) => v.parse(handler.query, query))
 
-    expect(asked).toMatchObject([usual, 1, most].map((limit) => ({ limit })))
+    expect(asked).toMatchObject([{ limit: 100 }, { limit: 1_000 }])
   },
 )
 

@@ -59,20 +59,16 @@ it.each([
     attemptsEnded: () => attempt.promise,
     log: localLog(clock),
   }
-  const body = Buffer.from('{"advance_seconds":3600}')
-  const request = {
-    method: 'POST',
-    path: '/_local/clock',
-    query: new URLSearchParams(),
-    headers: {},
-    body,
-  }
 
   const jumped = answerControl(parts, {
-    ...request,
+    method: 'POST',
+    path: '/_local/clock',
     search: '',
+    query: new URLSearchParams(),
+    headers: {},
     rawHeaders: [],
     remoteAddress: '127.0.0.1',
+    body: Buffer.from('{"advance_seconds":3600}'),
   })
   await vi.advanceTimersByTimeAsync(jumpsAfterMs - 1)
   const before = clock.nowMs()
