@@ -1,4 +1,3 @@
-import { createServer, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { answerProviderCall } from '../../infra/local/provider-simulator/answer-provider-call.ts'
 import { createSimulatorCore } from '../../infra/local/provider-simulator/simulator-core.ts'
@@ -14,7 +13,7 @@ import {
   call,
   knowCallbackToken,
 } from '../support/api-event.ts'
-import { listen } from '../support/https-servers.ts'
+import { json, type ReceivedRequest, startScriptedServer } from '../support/scripted-server.ts'
 import { memoryDeps } from '../support/test-deps.ts'
 import { ANSWER_FORMS, type UsualAnswer } from './answer-forms.ts'
 
@@ -68,18 +67,13 @@ export async function createDrillWorld({ baseUrl }: { readonly baseUrl?: string 
       return status
     },
   })
-  const server = createServer((incoming, response) => {
-    const chunks: Buffer[] = []
-    incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
-    incoming.on('end', () => {
-      const spoiling = takeSpoiling(state, incoming)
-      const ask = () => usualAnswer(core, incoming, Buffer.concat(chunks).toString())
-      if (spoiling) return spoil(incoming.socket, spoiling, ask)
-      const { status, body } = ask()
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-    })
+  const { url } = await startScriptedServer((response, request) => {
+    const spoiling = takeSpoiling(state, request)
+    const ask = () => usualAnswer(core, request)
+    if (spoiling && response.socket) return spoil(response.socket, spoiling, ask)
+    const { status, body } = ask()
+    json(status, body)(response, request)
   })
-  const url = `http://127.0.0.1:${await listen(server)}`
   const adapterAt = (address: string) =>
     xenditProvider({
       baseUrl: address,
@@ -102,7 +96,7 @@ export async function createDrillWorld({ baseUrl }: { readonly baseUrl?: string 
 
 type State = { spoiling: Spoiling | undefined }
 
-function takeSpoiling(state: State, { method, url }: IncomingMessage) {
+function takeSpoiling(state: State, { method, url }: ReceivedRequest) {
   const { spoiling } = state
   if (!spoiling || !`${method} ${url}`.includes(spoiling.operation)) return undefined
   state.spoiling = undefined
@@ -111,10 +105,10 @@ function takeSpoiling(state: State, { method, url }: IncomingMessage) {
 
 type Core = ReturnType<typeof createSimulatorCore>
 
-function usualAnswer(core: Core, { method, url, headers }: IncomingMessage, body: string) {
-  const { pathname: path, searchParams: query } = new URL(url ?? '', 'http://127.0.0.1')
-  const asked = { method: method ?? '', path, query, headers, body }
-  const answer = answerProviderCall(core, PROVIDER_KEY, asked)
+function usualAnswer(core: Core, request: ReceivedRequest) {
+  const { method, url } = request
+  const { pathname: path, searchParams: query } = new URL(url, 'http://127.0.0.1')
+  const answer = answerProviderCall(core, PROVIDER_KEY, { ...request, path, query })
   if (answer?.kind !== 'answer') throw new Error(`the simulator does not answer ${method} ${url}`)
   return answer
 }

@@ -96,9 +96,7 @@ describeInChromium(() => {
         .waitFor()
       await check()
 
-      await press(page, 'Settle everything now')
-      await page.getByText(/^1 settlement, Rp [\d,]+ of 1 payment, to be paid out\.$/).waitFor()
-      await page.getByText('The books of the house balance.').waitFor()
+      await settleEverything(page)
       await page.getByText('The merchant’s books balance.').waitFor()
       await check()
       if (width === 1_440 && colorScheme === 'light') await takePicture(page, 'console-money')
@@ -108,8 +106,7 @@ describeInChromium(() => {
         .poll(() => placesOf(page))
         .toMatchObject({ 'To be paid out': rupiah(Number(recorded['in_settlement_minor'])) })
 
-      await page.getByRole('button', { name: /^Mark paid/ }).click()
-      await page.getByText(/^Mark paid: Rp [\d,]+ of 1 payment: manual paid$/).waitFor()
+      await markPaid(page)
       await press(page, 'Check the books')
       await page.getByText(/the books balance\.$/).waitFor()
       await check()
@@ -221,11 +218,8 @@ describeInChromium(() => {
     // Its key must outlive the jump of the clock.
     const paid = await world.withKey(key).create({ ...QRIS, amount: 60_000 })
     await world.pay(paid.body['id'])
-    await press(page, 'Settle everything now')
-    await page.getByText(/^1 settlement, Rp [\d,]+ of 1 payment, to be paid out\.$/).waitFor()
-    await page.getByText('The books of the house balance.').waitFor()
-    await page.getByRole('button', { name: /^Mark paid/ }).click()
-    await page.getByText(/^Mark paid: Rp [\d,]+ of 1 payment: manual paid$/).waitFor()
+    await settleEverything(page)
+    await markPaid(page)
     await world.control(paid.body['id'], 'reverse', { kind: 'refund', amount: 50_000 })
     await world.invoke('sync-provider-transactions')
     await flow(page).getByText('the merchant owes Rp 50,000.').waitFor()
@@ -233,6 +227,17 @@ describeInChromium(() => {
     expect(await page.locator('svg.sankey').count()).toBe(0)
   })
 })
+
+async function settleEverything(page: Page) {
+  await press(page, 'Settle everything now')
+  await page.getByText(/^1 settlement, Rp [\d,]+ of 1 payment, to be paid out\.$/).waitFor()
+  await page.getByText('The books of the house balance.').waitFor()
+}
+
+async function markPaid(page: Page) {
+  await page.getByRole('button', { name: /^Mark paid/ }).click()
+  await page.getByText(/^Mark paid: Rp [\d,]+ of 1 payment: manual paid$/).waitFor()
+}
 
 async function attemptsOf({ admin }: World, paymentId: string) {
   const { timeline } = Object((await admin('get-payment', { payment_id: paymentId })).body)

@@ -1,12 +1,8 @@
 /** Goal: the console shows the current state, despite late and lost answers. */
-import { it as base, expect } from 'vitest'
+import { expect } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { aBrowser, CHROMIUM, describeInChromium, openPage } from './console-browser.ts'
+import { describeInChromium, browserIt as it, openPage } from './console-browser.ts'
 import { type Script, startScriptedConsole } from './scripted-console.ts'
-
-const it = base
-  .extend('path', { scope: 'file' }, CHROMIUM)
-  .extend('browser', { scope: 'file' }, aBrowser)
 
 const NOW = { now: '2026-11-23T10:00:00.000Z' }
 const ANY_PAYMENT = { status: 'succeeded', method: 'qris', created_at: NOW.now }

@@ -1,7 +1,6 @@
 /**
- * Goal: no single change of a stored row goes unseen. Method: a client that has been through
- * everything; each attribute of one row of each shape is changed or taken away, each such row is
- * lost or copied, one at a time; the audits of the client and of the house must name the row.
+ * The goal and method of `single-changes.test.ts`, with each change: the audits of the client and
+ * of the house must name the row.
  */
 import { readOptions, runProgram } from '../../infra/local/terminal/command-line.ts'
 import { isFound, isUnexpected, MOST_NOT_FOUND } from './not-found.ts'

@@ -1,5 +1,6 @@
 import { it, onTestFinished, vi } from 'vitest'
 import { startLocalClock } from '../../infra/local/process/local-clock.ts'
+import { answerProviderCall } from '../../infra/local/provider-simulator/answer-provider-call.ts'
 import type { OutgoingCallback } from '../../infra/local/provider-simulator/callbacks.ts'
 import { createSimulatorCore } from '../../infra/local/provider-simulator/simulator-core.ts'
 import {
@@ -87,6 +88,17 @@ export function aCore(options: { restored?: readonly Change[]; start?: string } 
     receiver,
     advance,
     create,
+    /** As a caller of the provider's API. */
+    ask: (method: string, path: string, body = '', secretKey = PROVIDER_KEY) => {
+      const query = new URLSearchParams()
+      return answerProviderCall(core, secretKey, {
+        method,
+        path,
+        query,
+        headers: API_HEADERS,
+        body,
+      })
+    },
     pay: (requestId = create('DANA'), body?: unknown) => {
       core.simulatePayment(requestId, body)
       return paymentIdOf(requestId)

@@ -1,16 +1,14 @@
 import { markdownTable } from '../../support/markdown-table.ts'
 import { measuredOn } from '../measured-on.ts'
-import { pacesReport } from './paces.ts'
+import { pacesReport, type Running } from './paces.ts'
 import {
   addMerchant,
   createPayment,
   keepCallbacks,
-  type Program,
   payAtProvider,
   sendCallback,
   startProgram,
   startWebhookReceiver,
-  type WebhookReceiver,
 } from './programs.ts'
 
 const COMPARED = ['p50 ms', 'p99 ms'].flatMap((figure) => [figure, 'floor', 'ratio'])
@@ -24,12 +22,7 @@ export async function floorReport() {
   }
 }
 
-type Measured = {
-  readonly name: 'gateway' | 'floor'
-  readonly program: Program
-  readonly headers: Record<string, string>
-  readonly receiver: WebhookReceiver
-}
+type Measured = Running & { readonly name: 'gateway' | 'floor' }
 
 /** The samples of a slice. Each callback needs a payment that is made and paid. */
 const LOADS = [

@@ -6,7 +6,7 @@ import {
   type WebhookReceiver,
 } from './programs.ts'
 
-type Gateway = {
+export type Running = {
   readonly program: Program
   readonly headers: Record<string, string>
   readonly receiver: WebhookReceiver
@@ -29,7 +29,7 @@ type Load = {
  * How well webhooks keep pace with credits: beside callers that wait for each answer, and beside
  * callbacks that the provider sends without waiting. The late webhooks come within five seconds.
  */
-export async function pacesReport(gateway: Gateway) {
+export async function pacesReport(gateway: Running) {
   const loads = [await callersWithoutPause(gateway), await openBurst(gateway)]
   return { text: loads.map(paceText).join('\n\n'), failures: loads.flatMap(lateProblems) }
 }
@@ -37,7 +37,7 @@ export async function pacesReport(gateway: Gateway) {
 const PAYING = 16
 const PAYING_MS = 15_000
 
-async function callersWithoutPause({ program, headers, receiver }: Gateway) {
+async function callersWithoutPause({ program, headers, receiver }: Running) {
   const ids: string[] = []
   const from = performance.now()
   await inParallel(async () => {
@@ -53,7 +53,7 @@ async function callersWithoutPause({ program, headers, receiver }: Gateway) {
 
 const BURST = 900
 
-async function openBurst({ program, headers, receiver }: Gateway) {
+async function openBurst({ program, headers, receiver }: Running) {
   const paid: (readonly [string, string])[] = []
   await inParallel(async () => {
     while (paid.length < BURST) {

@@ -256,7 +256,7 @@ it.each<[object, 422 | 404, string]>([
   expect(JSON.stringify(answer.body)).toContain(message)
 })
 
-it('find-payments and get-payment are incomplete when one call cannot read all newer suspense items', async ({
+it('find-payments and get-payment are incomplete when one call cannot read all newer suspense items, or all payments of a day: 5,000 a call', async ({
   deps,
 }) => {
   const payment = await aPendingPayment(deps, await aStoredClient(deps))
@@ -267,4 +267,7 @@ it('find-payments and get-payment are incomplete when one call cannot read all n
   expect(
     await invokeAdmin('get-payment', crowded(), { payment_id: payment.paymentId }),
   ).toMatchObject({ body: { timeline: { suspense: [], suspense_complete: false } } })
+  const ofDay = { client_id: payment.clientId, amount_minor: 1, day: '2026-11-20' }
+  const busy = crowded()
+  for (const complete of [false, true]) expect(await find(busy, ofDay)).toMatchObject({ complete })
 })

@@ -1,6 +1,7 @@
+import * as v from 'valibot'
 import { expect, it } from 'vitest'
 import { END_OF_TIME } from '../../../shared/time.ts'
-import { type API, anApi, aPaymentBody, type Query } from '../../support/api-event.ts'
+import { API, anApi, aPaymentBody, type Query } from '../../support/api-event.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
 
 type Name = keyof typeof API
@@ -65,6 +66,15 @@ it('GET /v1/payments and GET /v1/settlements (spec 4.2, 4.6) clamp page and per_
     expect(await shown('listSettlements', query)).toStrictEqual({ page, per_page })
   }
 })
+
+it.each([API.listSettlementPayments, API.getStatement])(
+  '$route (design section 8) shows 100 rows, or as many as are asked, up to 1,000',
+  ({ handler }) => {
+    const asked = [{}, { limit: '9999' }].map((query) => v.parse(handler.query, query))
+
+    expect(asked).toMatchObject([{ limit: 100 }, { limit: 1_000 }])
+  },
+)
 
 const TOO_FAR = { page: 'page must be <= 9007199254740991' }
 const NO_INTEGER = { page: 'page must be an integer', per_page: 'per_page must be an integer' }

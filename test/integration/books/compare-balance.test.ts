@@ -121,7 +121,9 @@ describe('compare-balance (design section 12)', () => {
     const paid = await creditedPayment(deps, client)
     await postAssumed(deps, paid.payment)
     await compareNow(deps)
-    deps.clock.advance(30 * DAY_SECONDS)
+    deps.clock.advance(29 * DAY_SECONDS)
+    await later(deps)
+    deps.clock.advance(7 * DAY_SECONDS)
     const [operator, resolution] = ['ana@gateway.example', 'explained'] as const
     const suspenseId = `${explained.paymentId}#fee_assumed`
     await resolveSuspense(deps, { suspenseId, operator, resolution, notes: undefined })

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { describe, expect } from 'vitest'
 import { auditClient } from '../../../shared/audit/audit-client.ts'
 import { walkClients } from '../../../shared/client/client-register.ts'
+import { boundedTotals } from '../../../shared/journal/day-totals.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { less, minor, ZERO } from '../../../shared/money.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
@@ -279,12 +280,16 @@ describe('get-books of many merchants and payments', () => {
     for (let day = 0; day <= 200; day++, aDayLater(deps))
       await adjustBalance(deps, client, 'correction', 1)
     const { totals } = await sweptNow(deps, client)
+    const ofDays = totals.flatMap((total) =>
+      Array.from({ length: 200 }, () => ({ ...total, lastDay: undefined })),
+    )
     const figuresOf = async (from: string, to: string) => {
       const { figures } = await booksOf(deps, { client_id: client.clientId, from, to })
       return [figures['clients'], figures['correction']]
     }
 
     expect(totals).toMatchObject([{ day: '2026-11-20', lastDay: '2027-06-08', count: 201 }])
+    expect(boundedTotals(ofDays)).toHaveLength(200)
     expect(await figuresOf('2026-11-20', '2027-06-08')).toStrictEqual([201, 201])
     expect(await figuresOf('2026-12-01', '2026-12-31')).toStrictEqual([42, 31])
     await expectBalanced(deps, client)

@@ -92,12 +92,13 @@ describe('the payout gate (design section 11) and time', () => {
     },
   )
 
-  it('refuses after 26 hours without the schedule of audits, and pays after audit-ledger', async ({
+  it('refuses after 26 hours without the schedule of audits, and pays after audit-ledger, with a history of three days ago', async ({
     deps,
     client,
     pay,
   }) => {
     deps.clock.advance(26 * 3_600 - 60)
+    await alter(deps, verdictKey(client.clientId), { history_day: dayNumber(deps.now()) - 3 })
     expect(await pay({ dry_run: true })).toMatchObject({ status: 200 })
     deps.clock.advance(61)
     const refusal = await pay()

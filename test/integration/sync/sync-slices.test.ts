@@ -221,6 +221,8 @@ describe('sync: the positions of its slices', () => {
 
     // 28 slices of six hours, the reversals, and the other types.
     expect(listings).toHaveLength(30)
+    const createdFrom = addMs(deps.now(), -180 * DAY_MS)
+    expect(listings.slice(28)).toMatchObject([{ createdFrom }, { createdFrom }])
     expect(summary).toMatchObject({ complete: false, until: deps.now() })
   })
 })

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { ACTIONS, describeAction } from '../../../infra/operate/admin/action.ts'
-import { runAdmin } from '../../../infra/operate/admin/run-admin.ts'
 import { fieldsOf, rulesOf } from '../../../infra/operate/admin/schema-fields.ts'
 import { MinorSchema } from '../../../shared/money.ts'
-import { askedOf } from '../../support/admin-command.ts'
+import { askedOf, cli } from '../../support/admin-command.ts'
+import { silence } from '../../support/scripted-server.ts'
 
 const INPUT = v.strictObject({
   operator: v.string(),
@@ -124,16 +124,11 @@ describe('a command line', () => {
 })
 
 async function helpOf(...argv: string[]) {
-  const out: string[] = []
-  const err: string[] = []
-  const io = {
-    out: (text: string) => out.push(text),
-    err: (text: string) => err.push(text),
-    env: { PORT: 'none' },
-  }
+  const { run } = await cli(silence, { PORT: 'none' })
+  const { out, ...end } = await run(...argv)
 
-  expect({ code: await runAdmin(argv, io), err }).toStrictEqual({ code: 0, err: [] })
-  return out.join('\n')
+  expect(end).toStrictEqual({ code: 0, err: '' })
+  return out
 }
 
 const OWN_OPTIONS: Readonly<Record<string, readonly string[]>> = {

@@ -1,12 +1,5 @@
 import { describe, expect } from 'vitest'
-import { answerProviderCall } from '../../../infra/local/provider-simulator/answer-provider-call.ts'
-import { PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
-import {
-  API_HEADERS,
-  aCore,
-  aRequestBody,
-  simulatorIt as it,
-} from '../../support/provider-simulator-harness.ts'
+import { aCore, aRequestBody, simulatorIt as it } from '../../support/provider-simulator-harness.ts'
 
 type Menu = {
   controls: { example: string; body?: object }[]
@@ -42,26 +35,22 @@ describe('the control API of the provider simulator (design section 6)', () => {
   it('arms, shows and clears faults, each for as often as ordered', async ({
     running: { call, order },
   }) => {
-    const armed = await order('create', 'http_429', undefined, 2)
-    const limited = await call('POST', '/v3/payment_requests', aRequestBody())
+    const armed = await order('transactions', 'http_429', undefined, 2)
+    const limited = await call('GET', '/transactions')
     await order('get', 'http_429')
     const shown = await call('DELETE', '/_simulator/faults?target=get&fault=http_429')
     const cleared = await call('DELETE', '/_simulator/faults')
 
-    expect(armed.body).toMatchObject([{ target: 'create', fault: 'http_429', times: 2 }])
+    expect(armed.body).toMatchObject([{ target: 'transactions', fault: 'http_429', times: 2 }])
     expect([limited.status, limited.headers.get('rate-limit-remaining')]).toStrictEqual([429, '0'])
     expect(shown.body).toMatchObject([{ fault: 'http_429', times: 1 }])
     expect(cleared.body).toStrictEqual([])
   })
 
   it('admits as many calls of an endpoint in any 60 seconds as the account allows', async () => {
-    const { core, advance } = aCore()
+    const { core, advance, ask } = aCore()
     core.setAccount({ calls_per_minute: 2 })
-    const ask = (path: string) => {
-      const query = new URLSearchParams()
-      const call = { method: 'GET', path, query, headers: API_HEADERS, body: '' }
-      return answerProviderCall(core, PROVIDER_KEY, call)
-    }
+    const list = () => ask('GET', '/transactions')
     const limited = (remaining: string, reset: string, status: number) => ({
       status,
       headers: {
@@ -71,13 +60,13 @@ describe('the control API of the provider simulator (design section 6)', () => {
       },
     })
 
-    expect(ask('/transactions')).toMatchObject(limited('1', '60.000', 200))
+    expect(list()).toMatchObject(limited('1', '60.000', 200))
     await advance(20)
-    expect(ask('/transactions')).toMatchObject(limited('0', '40.000', 200))
-    expect(ask('/transactions')).toMatchObject(limited('0', '40.000', 429))
-    expect(ask('/balance')).toMatchObject(limited('1', '60.000', 200))
+    expect(list()).toMatchObject(limited('0', '40.000', 200))
+    expect(list()).toMatchObject(limited('0', '40.000', 429))
+    expect(ask('GET', '/balance')).toMatchObject(limited('1', '60.000', 200))
     await advance(40)
-    expect(ask('/transactions')).toMatchObject(limited('0', '20.000', 200))
+    expect(list()).toMatchObject(limited('0', '20.000', 200))
   })
 
   it.each([
@@ -85,14 +74,14 @@ describe('the control API of the provider simulator (design section 6)', () => {
     ['transactions', 'GET', '/transactions'],
     ['money_out', 'GET', '/balance'],
   ])('refuses a key without the permission %s: %s %s', async (missing, method, path) => {
-    const { core } = aCore()
+    const { core, ask } = aCore()
     const permissions = core.account().permissions.filter((name) => name !== missing)
     core.setAccount({ permissions })
-    const call = { method, path, query: new URLSearchParams(), headers: API_HEADERS, body: '' }
 
-    const refused = answerProviderCall(core, PROVIDER_KEY, call)
-
-    expect(refused).toMatchObject({ status: 403, body: { error_code: 'REQUEST_FORBIDDEN_ERROR' } })
+    expect(ask(method, path)).toMatchObject({
+      status: 403,
+      body: { error_code: 'REQUEST_FORBIDDEN_ERROR' },
+    })
   })
 
   it.each([
@@ -135,23 +124,22 @@ describe.each(['create', 'get', 'cancel', 'transactions'] as const)(
       ['refuse', 'INVALID_MERCHANT_SETTINGS', 0, refusal(403, 'INVALID_MERCHANT_SETTINGS')],
       ['slow', 1500, 1, { ...success, delayMs: 1500 }],
     ])('%s %s strikes once, and the call takes effect %i times', (fault, value, times, answer) => {
-      const { core, create, pay, statusOf, order } = aCore()
+      const { core, create, pay, statusOf, order, ask } = aCore()
       const open = create()
-      const [method = '', path = '', body = ''] = {
+      const [method = '', path = '', body] = {
         create: ['POST', '/v3/payment_requests', JSON.stringify(aRequestBody())],
         get: ['GET', `/v3/payments/${pay()}`],
         cancel: ['POST', `/v3/payment_requests/${open}/cancel`],
         transactions: ['GET', '/transactions'],
       }[target]
-      const request = { method, path, body, query: new URLSearchParams(), headers: API_HEADERS }
       order(target, fault, value)
 
-      const refused = answerProviderCall(core, 'another key', request)
-      const struck = answerProviderCall(core, PROVIDER_KEY, request)
+      const refused = ask(method, path, body, 'another key')
+      const struck = ask(method, path, body)
       // How often the create or the cancel has taken effect, beside the two requests above.
       const happened =
         core.findPaymentRequests('').length - 2 + (statusOf(open) === 'CANCELED' ? 1 : 0)
-      const next = answerProviderCall(core, PROVIDER_KEY, request)
+      const next = ask(method, path, body)
 
       expect(refused).toMatchObject({ status: 401 })
       expect(struck).toMatchObject(answer)

@@ -117,9 +117,9 @@ describe('the callbacks of the provider simulator', () => {
       status: 'SUCCEEDED',
       captures: [{ capture_amount: 150_000 }],
     }
-    expect(callbacks).toMatchObject([
-      { event: 'payment.capture', headers: { 'x-callback-token': CALLBACK_TOKEN }, data },
-    ])
+    const headers = { 'x-callback-token': CALLBACK_TOKEN }
+    const created = '2026-11-20T04:10:00.000Z'
+    expect(callbacks).toMatchObject([{ created, event: 'payment.capture', headers, data }])
     expect([statusOf(latest), rows()]).toStrictEqual(['REQUIRES_ACTION', []])
   })
 
