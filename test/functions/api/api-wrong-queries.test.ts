@@ -168,9 +168,18 @@ it.for<RefusedQuery>([
   ...each('listEvents', ['1.5', 'all'], (limit) => ({ limit }), {
     limit: 'limit must be an integer',
   }),
-  ...[' ', 'x', 'null', '[]', '{}', '0', '💥', 'a'.repeat(5_000), ...WRONG_CURSORS].map(
-    (after): RefusedQuery => ['listEvents', { after }, AFTER, `after: ${AFTER.after}`],
-  ),
+  ...[
+    ' ',
+    'x',
+    'null',
+    '[]',
+    '{}',
+    '0',
+    '💥',
+    'a'.repeat(5_000),
+    'W1tb'.repeat(30_000),
+    ...WRONG_CURSORS,
+  ].map((after): RefusedQuery => ['listEvents', { after }, AFTER, `after: ${AFTER.after}`]),
 ])(
   '%s refuses the values in %j',
   async ([name, query, reasons, message = Object.values(reasons)[0]]) => {
