@@ -8,6 +8,7 @@ type Name = keyof typeof API
 it.each<readonly [Name, Query, string]>([
   ['listPayments', { external_referense: 'order-17', status: 'succeeded' }, 'external_referense'],
   ['listPayments', { Page: '2' }, 'Page'],
+  ['listPayments', { statuss: '' }, 'statuss'],
   ['listSettlements', { cursor: 'x' }, 'cursor'],
   ['listWebhookEndpoints', { url: 'https://shop.example' }, 'url'],
   ['listPayments', { ['x'.repeat(65)]: '1' }, 'x'.repeat(64)],
