@@ -148,6 +148,14 @@ function listOf<const Item extends v.GenericSchema>(item: Item) {
   return v.object({ data: v.array(item) })
 }
 
+/** `message`: of a refusal, for the page. */
+export type Answer = {
+  readonly ok: boolean
+  readonly status: number
+  readonly body: unknown
+  readonly message: string
+}
+
 export type Delivery = v.InferOutput<typeof DeliverySchema>
 
 export type Timeline = v.InferOutput<typeof TimelineSchema>
