@@ -41,13 +41,14 @@ export function hasHiddenCharacter(text: string): boolean {
 
 const REFUSED = 'must not contain control characters, invisible characters or line breaks'
 
-type Fault = { readonly field: string; readonly message: string }
-
 /** More than any input has. The stack would end at about 2,000 levels. */
 const MOST_LEVELS = 8
 
 /** Finds texts with control characters or line breaks, and values that are nested too deeply. */
-export function hiddenCharactersIn(value: unknown, path: readonly string[] = []): Fault[] {
+export function hiddenCharactersIn(
+  value: unknown,
+  path: readonly string[] = [],
+): Record<'field' | 'message', string>[] {
   const field = path.join('.')
   if (typeof value === 'string')
     return hasHiddenCharacter(value) ? [{ field, message: REFUSED }] : []

@@ -16,6 +16,6 @@ const input = v.strictObject({
 
 export const handler = adminHandler(
   { summary, input, hasDryRun: true },
-  ({ clientId, operator, notes, ...difference }, deps) =>
+  (deps, { clientId, operator, notes, ...difference }) =>
     acceptDifference(deps, { clientId, difference, operator, notes }),
 )

@@ -21,6 +21,4 @@ const input = v.strictObject({
   notes: v.optional(NOTES),
 })
 
-export const handler = adminHandler({ summary, input, hasDryRun: true }, (request, deps) =>
-  adjustHouse(deps, request),
-)
+export const handler = adminHandler({ summary, input, hasDryRun: true }, adjustHouse)

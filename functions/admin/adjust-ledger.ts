@@ -20,6 +20,6 @@ const input = v.strictObject({
   notes: v.optional(NOTES),
 })
 
-export const handler = adminHandler({ summary, input, hasDryRun: true }, async (request, deps) =>
+export const handler = adminHandler({ summary, input, hasDryRun: true }, async (deps, request) =>
   toAdjustmentDto(await adjustLedger(deps, request)),
 )

@@ -21,6 +21,6 @@ const input = v.strictObject({
   notes: v.optional(NOTES),
 })
 
-export const handler = adminHandler({ summary, input }, (request, deps) =>
+export const handler = adminHandler({ summary, input }, (deps, request) =>
   approve(deps, request, () => requireUnaccepted(deps, request)),
 )

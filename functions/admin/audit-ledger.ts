@@ -13,6 +13,6 @@ const input = v.strictObject({
   from: v.optional(v.pipe(v.string(), v.maxLength(100))),
 })
 
-export const handler = adminHandler({ summary, input }, ({ clientId, from }, deps) =>
+export const handler = adminHandler({ summary, input }, (deps, { clientId, from }) =>
   clientId === undefined ? auditWholeGateway(deps, from) : auditLedger(deps, clientId, from),
 )

@@ -17,7 +17,7 @@ const input = v.strictObject({
   ...v.partial(v.strictObject(others)).entries,
 })
 
-export const handler = adminHandler({ summary, input }, async ({ operator, ...request }, deps) => {
+export const handler = adminHandler({ summary, input }, async (deps, { operator, ...request }) => {
   const createdAt = deps.now()
   const client: Client = {
     clientId: v.parse(ClientIdSchema, deps.newId()),

@@ -20,7 +20,7 @@ const input = v.pipe(
   ),
 )
 
-export const handler = adminHandler({ summary, input }, ({ operator, ...request }, deps) => {
+export const handler = adminHandler({ summary, input }, (deps, { operator, ...request }) => {
   const { clientId, externalReference: reference = '', paymentId = '' } = request
   return eraseCustomers(
     deps,

@@ -5,6 +5,4 @@ const summary =
   'Finds payments by any known detail, newest first, with their suspense items; `complete` ' +
   'says whether all were read.'
 
-export const handler = adminHandler({ summary, input: paymentSearch }, (search, deps) =>
-  searchPayments(deps, search),
-)
+export const handler = adminHandler({ summary, input: paymentSearch }, searchPayments)

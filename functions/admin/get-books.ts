@@ -21,4 +21,4 @@ const input = v.pipe(
   ),
 )
 
-export const handler = adminHandler({ summary, input }, (request, deps) => getBooks(deps, request))
+export const handler = adminHandler({ summary, input }, getBooks)

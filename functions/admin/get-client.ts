@@ -6,6 +6,6 @@ import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 const summary = 'Shows one merchant.'
 const input = v.strictObject({ client_id: v.string() })
 
-export const handler = adminHandler({ summary, input }, async ({ clientId }, deps) =>
+export const handler = adminHandler({ summary, input }, async (deps, { clientId }) =>
   toClientDto(await requireClient(deps, clientId)),
 )

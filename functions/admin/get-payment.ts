@@ -8,6 +8,6 @@ const summary =
   'their attempts, settlements, suspense. `suspense_complete` is false if not all was read.'
 const input = v.strictObject({ payment_id: v.string() })
 
-export const handler = adminHandler({ summary, input }, async ({ paymentId }, deps) =>
+export const handler = adminHandler({ summary, input }, async (deps, { paymentId }) =>
   paymentTimeline(deps, await findAnyPayment(deps, paymentId)),
 )

@@ -11,6 +11,4 @@ const input = v.strictObject({
   format: v.optional(v.picklist(['json', 'csv']), 'json'),
 })
 
-export const handler = adminHandler({ summary, input }, (request, deps) =>
-  settlementStatement(deps, request),
-)
+export const handler = adminHandler({ summary, input }, settlementStatement)

@@ -17,7 +17,7 @@ const LINES = 5_000
 
 export const handler = adminHandler(
   { summary, input },
-  async ({ clientId: id, from, to, format, cursor }, deps) => {
+  async (deps, { clientId: id, from, to, format, cursor }) => {
     const { clientId } = await requireClient(deps, id)
     const asked = { clientId, from, to, after: cursor, limit: LINES, field: 'cursor' } as const
     const page = await clientStatement(deps, asked, async ({ day }) => {

@@ -19,7 +19,7 @@ const input = v.strictObject({
   ),
 })
 
-export const handler = adminHandler({ summary, input }, async (request, deps) => {
+export const handler = adminHandler({ summary, input }, async (deps, request) => {
   const { text, key } = await issueApiKey(deps, request)
   return { api_key: text, ...toApiKeyDto(key), last_used_on: null }
 })

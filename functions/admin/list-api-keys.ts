@@ -9,7 +9,7 @@ const summary =
   'included.'
 const input = v.strictObject({ client_id: v.string(), ...pageFields })
 
-export const handler = adminHandler({ summary, input }, async ({ clientId, ...page }, deps) => {
+export const handler = adminHandler({ summary, input }, async (deps, { clientId, ...page }) => {
   await requireClient(deps, clientId)
   const { rows, unreadableIds } = await listApiKeys(deps, clientId, page)
   return listDto(await shownKeys(deps, rows), unreadableIds, page)

@@ -25,7 +25,7 @@ const input = v.pipe(
 
 export const handler = adminHandler(
   { summary, input },
-  async ({ subject = '', clientId, ...page }, deps) => {
+  async (deps, { subject = '', clientId, ...page }) => {
     if (clientId !== undefined) await requireClient(deps, clientId)
     const { rows, unreadableIds } = await (clientId
       ? findAuditRecordsOfClient(deps, clientId, page)

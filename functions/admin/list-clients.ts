@@ -7,7 +7,7 @@ import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 const summary = 'All merchants, newest first.'
 const input = v.strictObject(pageFields)
 
-export const handler = adminHandler({ summary, input }, async (page, deps) => {
+export const handler = adminHandler({ summary, input }, async (deps, page) => {
   const { rows, unreadableIds } = await listClients(deps, page)
   return listDto(rows.map(toClientDto), unreadableIds, page)
 })

@@ -25,7 +25,7 @@ const input = v.pipe(
   ),
 )
 
-export const handler = adminHandler({ summary, input }, async (request, deps) => {
+export const handler = adminHandler({ summary, input }, async (deps, request) => {
   const { clientId, status, endpointId, eventId, ...page } = request
   await requireClient(deps, clientId)
   const listing = { clientId, status, endpointId, eventId, page, maxRead: 5_000 }

@@ -6,6 +6,4 @@ const summary =
   'recorded alone: what is to be paid out. Else by days of Jakarta on which periods end; without ' +
   'days, this month so far. The file for the bank is payout-file.'
 
-export const handler = adminHandler({ summary, input: settlementSearch }, (search, deps) =>
-  searchSettlements(deps, search),
-)
+export const handler = adminHandler({ summary, input: settlementSearch }, searchSettlements)

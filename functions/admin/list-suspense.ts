@@ -21,7 +21,7 @@ const input = v.strictObject({
 
 export const handler = adminHandler(
   { summary, input },
-  async ({ status, kind, clientId, paymentId, ...page }, deps) => {
+  async (deps, { status, kind, clientId, paymentId, ...page }) => {
     if ((clientId ?? paymentId ?? kind) === undefined) {
       const { rows, unreadableIds } = await listSuspense(deps, status, page)
       return listDto(await showItems(deps, rows), unreadableIds, page)

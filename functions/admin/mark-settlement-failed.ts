@@ -8,5 +8,5 @@ const summary =
 
 export const handler = adminHandler(
   { summary, input: REASONED, hasDryRun: true },
-  async (request, deps) => toOperatorSettlement(await markSettlementFailed(deps, request)),
+  async (deps, request) => toOperatorSettlement(await markSettlementFailed(deps, request)),
 )

@@ -9,5 +9,5 @@ const summary =
 
 export const handler = adminHandler(
   { summary, input: TRANSFER, hasDryRun: true },
-  async (request, deps) => toOperatorSettlement(await markSettlementPaid(deps, request)),
+  async (deps, request) => toOperatorSettlement(await markSettlementPaid(deps, request)),
 )

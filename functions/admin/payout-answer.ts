@@ -16,6 +16,4 @@ const input = v.strictObject({
   ),
 })
 
-export const handler = adminHandler({ summary, input }, (request, deps) =>
-  answerPayouts(deps, request),
-)
+export const handler = adminHandler({ summary, input }, answerPayouts)

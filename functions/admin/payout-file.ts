@@ -23,6 +23,4 @@ const input = v.pipe(
   v.check(({ batch, cancel }) => batch === undefined || cancel === undefined, 'give one of them'),
 )
 
-export const handler = adminHandler({ summary, input }, (request, deps) =>
-  payoutFile(deps, request),
-)
+export const handler = adminHandler({ summary, input }, payoutFile)

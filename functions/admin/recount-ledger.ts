@@ -21,6 +21,4 @@ const input = v.strictObject({
   until: PART,
 })
 
-export const handler = adminHandler({ summary, input }, (request, deps) =>
-  recountLedger(deps, request),
-)
+export const handler = adminHandler({ summary, input }, recountLedger)

@@ -8,5 +8,5 @@ const summary =
 
 export const handler = adminHandler(
   { summary, input: REASONED, hasDryRun: true },
-  async (request, deps) => toOperatorSettlement(await recreditSettlement(deps, request)),
+  async (deps, request) => toOperatorSettlement(await recreditSettlement(deps, request)),
 )

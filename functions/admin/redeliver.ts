@@ -19,7 +19,7 @@ const input = v.strictObject({
 
 export const handler = adminHandler(
   { summary, input },
-  async ({ operator, clientId, ...fields }, deps) => {
+  async (deps, { operator, clientId, ...fields }) => {
     const target = redeliverTarget(fields)
     if (target.deliveryId !== undefined) {
       await redeliver(deps, { ...target, clientId, operator })

@@ -8,7 +8,7 @@ const summary =
   'Asks the provider for a payment now, applies the answer, and shows the payment. Safe to repeat.'
 const input = v.strictObject({ operator: OPERATOR, payment_id: v.string() })
 
-export const handler = adminHandler({ summary, input }, async ({ paymentId, operator }, deps) => {
+export const handler = adminHandler({ summary, input }, async (deps, { paymentId, operator }) => {
   const payment = await refreshPayment(deps, paymentId, operator)
   await handOverOwnRow(deps, payment)
   return paymentTimeline(deps, payment)

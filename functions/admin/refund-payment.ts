@@ -24,6 +24,4 @@ const input = v.pipe(
   ),
 )
 
-export const handler = adminHandler({ summary, input, hasDryRun: true }, (request, deps) =>
-  refundPayment(deps, request),
-)
+export const handler = adminHandler({ summary, input, hasDryRun: true }, refundPayment)

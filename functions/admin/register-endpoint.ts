@@ -12,7 +12,7 @@ const input = v.strictObject({
   event_types: ENDPOINT_FIELDS.event_types,
 })
 
-export const handler = adminHandler({ summary, input }, async (request, deps) => {
+export const handler = adminHandler({ summary, input }, async (deps, request) => {
   const { endpoint, signingSecret } = await registerEndpoint(deps, request)
   return { ...toEndpointDto(endpoint), signing_secret: signingSecret }
 })

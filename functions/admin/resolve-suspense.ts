@@ -13,6 +13,6 @@ const input = v.strictObject({
   notes: v.optional(NOTES),
 })
 
-export const handler = adminHandler({ summary, input, hasDryRun: true }, async (request, deps) =>
+export const handler = adminHandler({ summary, input, hasDryRun: true }, async (deps, request) =>
   toSuspenseDto(await resolveSuspense(deps, request)),
 )

@@ -5,7 +5,4 @@ const summary =
   'Books a transfer that came back after its settlement was marked paid, once. The settlement ' +
   'stays paid; the next settlement pays its net again. It needs an approval.'
 
-export const handler = adminHandler(
-  { summary, input: TRANSFER, hasDryRun: true },
-  (request, deps) => returnPayout(deps, request),
-)
+export const handler = adminHandler({ summary, input: TRANSFER, hasDryRun: true }, returnPayout)

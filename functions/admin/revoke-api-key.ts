@@ -6,7 +6,7 @@ const summary =
   'Revokes a key permanently; every request with it is refused within 15 s. Safe to repeat.'
 const input = v.strictObject({ operator: OPERATOR, client_id: v.string(), key_id: v.string() })
 
-export const handler = adminHandler({ summary, input }, async (request, deps) => {
+export const handler = adminHandler({ summary, input }, async (deps, request) => {
   const [key] = await shownKeys(deps, [await revokeApiKey(deps, request)])
   return { ...key }
 })

@@ -6,6 +6,6 @@ const summary =
   'Sends a `gateway.test` event to one endpoint; list-deliveries with its event_id shows the ' +
   'result.'
 
-export const handler = adminHandler({ summary, input: ENDPOINT }, async (request, deps) =>
+export const handler = adminHandler({ summary, input: ENDPOINT }, async (deps, request) =>
   toDeliveryDto({ delivery: await sendTestEvent(deps, request), attempts: [] }),
 )

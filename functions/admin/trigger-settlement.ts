@@ -8,7 +8,7 @@ const summary =
   'Safe to repeat.'
 const input = v.strictObject({ operator: OPERATOR, client_id: v.string() })
 
-export const handler = adminHandler({ summary, input, hasDryRun: true }, async (request, deps) => {
+export const handler = adminHandler({ summary, input, hasDryRun: true }, async (deps, request) => {
   const { settlement, isContinuing } = await triggerSettlement(deps, request)
   return {
     settlements: settlement ? [toOperatorSettlement(settlement)] : [],

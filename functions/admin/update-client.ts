@@ -18,6 +18,6 @@ const input = v.pipe(
 
 export const handler = adminHandler(
   { summary, input },
-  async ({ clientId, operator, ...changes }, deps) =>
+  async (deps, { clientId, operator, ...changes }) =>
     toClientDto(await changeClient(deps, { clientId, operator, changes })),
 )

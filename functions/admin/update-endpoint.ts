@@ -18,6 +18,6 @@ const input = v.pipe(
   ),
 )
 
-export const handler = adminHandler({ summary, input }, async (request, deps) =>
+export const handler = adminHandler({ summary, input }, async (deps, request) =>
   toEndpointDto(await updateEndpoint(deps, request)),
 )
