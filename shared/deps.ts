@@ -40,6 +40,9 @@ export type Deps = {
 
 export type TableDeps = Pick<Deps, 'table'>
 
+/** What lists rows, and logs those that cannot be read. */
+export type ListDeps = Pick<Deps, 'table' | 'log'>
+
 export type StoreDeps = Pick<Deps, 'table' | 'now'>
 
 /** What reads a client's entries. */

@@ -39,20 +39,24 @@ export function hasHiddenCharacter(text: string): boolean {
   return HIDDEN.test(text)
 }
 
-const REFUSED = ['must not contain control characters, invisible characters or line breaks']
+const REFUSED = 'must not contain control characters, invisible characters or line breaks'
 
-/** Finds texts with control characters or line breaks, by path, in an input of bounded depth. */
+/** More than any input has. The stack would end at about 2,000 levels. */
+const MOST_LEVELS = 8
+
+/** Finds texts with control characters or line breaks, and values that are nested too deeply. */
 export function hiddenCharactersIn(
   value: unknown,
-  path = 'body',
-): Readonly<Record<string, readonly string[]>> {
-  if (typeof value === 'string') return hasHiddenCharacter(value) ? { [path]: REFUSED } : {}
-  if (typeof value !== 'object' || value === null) return {}
-  const fields = Object.entries(value)
-  const errors = fields.map(([name, field]) =>
-    hiddenCharactersIn(field, path === 'body' ? name : `${path}.${name}`),
+  path: readonly string[] = [],
+): Record<'field' | 'message', string>[] {
+  const field = path.join('.')
+  if (typeof value === 'string')
+    return hasHiddenCharacter(value) ? [{ field, message: REFUSED }] : []
+  if (typeof value !== 'object' || value === null) return []
+  if (path.length > MOST_LEVELS) return [{ field, message: 'nested too deeply' }]
+  return Object.entries(value).flatMap(([name, inner]) =>
+    hiddenCharactersIn(inner, [...path, name]),
   )
-  return Object.assign({}, ...errors)
 }
 
 /** The maximum URL length that browsers and servers accept. */

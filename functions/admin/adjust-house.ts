@@ -4,11 +4,6 @@ import { adjustHouse } from '../../shared/posting/adjust-house.ts'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { REFERENCE } from '../../shared/text-field.ts'
 
-const summary =
-  "Books the house's own money, such as the provider's invoice or a bank charge: bank and " +
-  'transit equal cost and other. One entry for each reference. A negative bank amount needs an ' +
-  'approval.'
-
 const amount = v.optional(AdjustedMinorSchema, 0)
 
 const input = v.strictObject({
@@ -21,6 +16,14 @@ const input = v.strictObject({
   notes: v.optional(NOTES),
 })
 
-export const handler = adminHandler({ summary, input, hasDryRun: true }, (request, deps) =>
-  adjustHouse(deps, request),
+export const handler = adminHandler(
+  {
+    summary:
+      "Books the house's own money, such as the provider's invoice or a bank charge: bank and " +
+      'transit equal cost and other. One entry for each reference. A negative bank amount needs ' +
+      'an approval.',
+    input,
+    hasDryRun: true,
+  },
+  adjustHouse,
 )

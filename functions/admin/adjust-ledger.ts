@@ -5,11 +5,6 @@ import { ADJUSTMENT_KINDS } from '../../shared/posting/adjustment-store.ts'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { REFERENCE } from '../../shared/text-field.ts'
 
-const summary =
-  "Adjusts a merchant's balance by one entry: money it paid back by bank (recovered), a " +
-  'write-off (written_off), or a correction. One entry for each reference; the next settlement ' +
-  'shows it as a line.'
-
 const input = v.strictObject({
   operator: OPERATOR,
   client_id: v.string(),
@@ -20,6 +15,14 @@ const input = v.strictObject({
   notes: v.optional(NOTES),
 })
 
-export const handler = adminHandler({ summary, input, hasDryRun: true }, async (request, deps) =>
-  toAdjustmentDto(await adjustLedger(deps, request)),
+export const handler = adminHandler(
+  {
+    summary:
+      "Adjusts a merchant's balance by one entry: money it paid back by bank (recovered), a " +
+      'write-off (written_off), or a correction. One entry for each reference; the next ' +
+      'settlement shows it as a line.',
+    input,
+    hasDryRun: true,
+  },
+  async (deps, request) => toAdjustmentDto(await adjustLedger(deps, request)),
 )

@@ -4,10 +4,6 @@ import { approve } from '../../shared/operator/approve.ts'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { requireUnaccepted } from '../../shared/verdict/verdict-store.ts'
 
-const summary =
-  'Approves one action of another person with exactly these figures. It holds for 72 hours and ' +
-  'one use. The refusal of the action names the command.'
-
 const input = v.strictObject({
   operator: OPERATOR,
   action: v.picklist(APPROVED_ACTIONS),
@@ -21,6 +17,12 @@ const input = v.strictObject({
   notes: v.optional(NOTES),
 })
 
-export const handler = adminHandler({ summary, input }, (request, deps) =>
-  approve(deps, request, () => requireUnaccepted(deps, request)),
+export const handler = adminHandler(
+  {
+    summary:
+      'Approves one action of another person with exactly these figures. It holds for 72 hours ' +
+      'and one use. The refusal of the action names the command.',
+    input,
+  },
+  (deps, request) => approve(deps, request, () => requireUnaccepted(deps, request)),
 )

@@ -5,9 +5,6 @@ import { insertClient } from '../../shared/client/client-store.ts'
 import { ClientIdSchema } from '../../shared/ids.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
-const summary =
-  'Registers a merchant. It can take payments after issue-api-key. Without a floor it gets ' +
-  'the default floor.'
 const { name, enabled, settlement_floor_minor, ...others } = ClientFields.entries
 const input = v.strictObject({
   operator: OPERATOR,
@@ -17,17 +14,25 @@ const input = v.strictObject({
   ...v.partial(v.strictObject(others)).entries,
 })
 
-export const handler = adminHandler({ summary, input }, async ({ operator, ...request }, deps) => {
-  const createdAt = deps.now()
-  const client: Client = {
-    clientId: v.parse(ClientIdSchema, deps.newId()),
-    ...request,
-    bank: request.bank ? { ...request.bank, since: createdAt } : undefined,
-    returnUrl: request.returnUrl ?? undefined,
-    rateLimitPerSecond: request.rateLimitPerSecond ?? undefined,
-    payoutHold: request.payoutHold ?? undefined,
-    createdAt,
-  }
-  await insertClient(deps, client, operator)
-  return toClientDto(client)
-})
+export const handler = adminHandler(
+  {
+    summary:
+      'Registers a merchant. It can take payments after issue-api-key. Without a floor it gets ' +
+      'the default floor.',
+    input,
+  },
+  async (deps, { operator, ...request }) => {
+    const createdAt = deps.now()
+    const client: Client = {
+      clientId: v.parse(ClientIdSchema, deps.newId()),
+      ...request,
+      bank: request.bank ? { ...request.bank, since: createdAt } : undefined,
+      returnUrl: request.returnUrl ?? undefined,
+      rateLimitPerSecond: request.rateLimitPerSecond ?? undefined,
+      payoutHold: request.payoutHold ?? undefined,
+      createdAt,
+    }
+    await insertClient(deps, client, operator)
+    return toClientDto(client)
+  },
+)

@@ -2,10 +2,6 @@ import * as v from 'valibot'
 import { eraseCustomers } from '../../shared/inquiry/erase-customers.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
-const summary =
-  "Erases the customer's name, e-mail and phone from a payment and its events, permanently. With " +
-  'client_id and external_reference: from up to 100 payments; `left` names those that cannot be ' +
-  'erased yet. Repeat until `complete`.'
 const input = v.pipe(
   v.strictObject({
     operator: OPERATOR,
@@ -20,11 +16,20 @@ const input = v.pipe(
   ),
 )
 
-export const handler = adminHandler({ summary, input }, ({ operator, ...request }, deps) => {
-  const { clientId, externalReference: reference = '', paymentId = '' } = request
-  return eraseCustomers(
-    deps,
-    clientId === undefined ? { paymentId } : { clientId, reference },
-    operator,
-  )
-})
+export const handler = adminHandler(
+  {
+    summary:
+      "Erases the customer's name, e-mail and phone from a payment and its events, permanently. " +
+      'With client_id and external_reference: from up to 100 payments; `left` names those that ' +
+      'cannot be erased yet. Repeat until `complete`.',
+    input,
+  },
+  (deps, { operator, ...request }) => {
+    const { clientId, externalReference: reference = '', paymentId = '' } = request
+    return eraseCustomers(
+      deps,
+      clientId === undefined ? { paymentId } : { clientId, reference },
+      operator,
+    )
+  },
+)

@@ -1,10 +1,12 @@
 import { paymentSearch, searchPayments } from '../../shared/inquiry/search-payments.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
-const summary =
-  'Finds payments by any known detail, newest first, with their suspense items; `complete` ' +
-  'says whether all were read.'
-
-export const handler = adminHandler({ summary, input: paymentSearch }, (search, deps) =>
-  searchPayments(deps, search),
+export const handler = adminHandler(
+  {
+    summary:
+      'Finds payments by any known detail, newest first, with their suspense items; `complete` ' +
+      'says whether all were read.',
+    input: paymentSearch,
+  },
+  searchPayments,
 )

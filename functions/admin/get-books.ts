@@ -3,11 +3,6 @@ import { periodFields } from '../../shared/books/book-period.ts'
 import { getBooks } from '../../shared/books/get-books.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
-const summary =
-  'The books of a merchant, or of all merchants and the house, for days of Jakarta: what came ' +
-  'in, went back and was paid out, what is owed, and the trial balance. Without dates, this ' +
-  'month so far. Changes nothing.'
-
 const input = v.pipe(
   v.strictObject({
     client_id: v.optional(v.string()),
@@ -21,4 +16,13 @@ const input = v.pipe(
   ),
 )
 
-export const handler = adminHandler({ summary, input }, (request, deps) => getBooks(deps, request))
+export const handler = adminHandler(
+  {
+    summary:
+      'The books of a merchant, or of all merchants and the house, for days of Jakarta: what ' +
+      'came in, went back and was paid out, what is owed, and the trial balance. Without dates, ' +
+      'this month so far. Changes nothing.',
+    input,
+  },
+  getBooks,
+)

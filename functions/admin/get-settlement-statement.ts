@@ -2,15 +2,18 @@ import * as v from 'valibot'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { settlementStatement } from '../../shared/settlement/statement/settlement-entries.ts'
 
-const summary =
-  'The payments of a settlement, in pages, with totals and with the part that the provider ' +
-  'has settled to us.'
 const input = v.strictObject({
   settlement_id: v.string(),
   cursor: v.optional(v.string()),
   format: v.optional(v.picklist(['json', 'csv']), 'json'),
 })
 
-export const handler = adminHandler({ summary, input }, (request, deps) =>
-  settlementStatement(deps, request),
+export const handler = adminHandler(
+  {
+    summary:
+      'The payments of a settlement, in pages, with totals and with the part that the provider ' +
+      'has settled to us.',
+    input,
+  },
+  settlementStatement,
 )

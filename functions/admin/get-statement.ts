@@ -6,18 +6,19 @@ import { requireClient } from '../../shared/client/client-store.ts'
 import { GatewayError } from '../../shared/errors.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
-const summary =
-  'The statement of a merchant for days of Jakarta, as the merchant reads it: what was owed, ' +
-  'each movement and payout, and what is owed. Without dates, this month so far.'
-
 const input = v.strictObject({ client_id: v.string(), ...periodFields })
 
 /** Well below the size limit of a Lambda's answer. */
 const LINES = 5_000
 
 export const handler = adminHandler(
-  { summary, input },
-  async ({ clientId: id, from, to, format, cursor }, deps) => {
+  {
+    summary:
+      'The statement of a merchant for days of Jakarta, as the merchant reads it: what was owed, ' +
+      'each movement and payout, and what is owed. Without dates, this month so far.',
+    input,
+  },
+  async (deps, { clientId: id, from, to, format, cursor }) => {
     const { clientId } = await requireClient(deps, id)
     const asked = { clientId, from, to, after: cursor, limit: LINES, field: 'cursor' } as const
     const page = await clientStatement(deps, asked, async ({ day }) => {

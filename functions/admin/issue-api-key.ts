@@ -2,9 +2,6 @@ import * as v from 'valibot'
 import { issueApiKey, KEY_PERMISSIONS, toApiKeyDto } from '../../shared/client/api-key-store.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
-const summary =
-  'Issues a key. Only this answer shows it; hand it over by a secure channel. Without an expiry, ' +
-  "the key expires after the stage's default lifetime; with null, never."
 const input = v.strictObject({
   operator: OPERATOR,
   client_id: v.string(),
@@ -19,7 +16,15 @@ const input = v.strictObject({
   ),
 })
 
-export const handler = adminHandler({ summary, input }, async (request, deps) => {
-  const { text, key } = await issueApiKey(deps, request)
-  return { api_key: text, ...toApiKeyDto(key), last_used_on: null }
-})
+export const handler = adminHandler(
+  {
+    summary:
+      'Issues a key. Only this answer shows it; hand it over by a secure channel. Without an ' +
+      "expiry, the key expires after the stage's default lifetime; with null, never.",
+    input,
+  },
+  async (deps, request) => {
+    const { text, key } = await issueApiKey(deps, request)
+    return { api_key: text, ...toApiKeyDto(key), last_used_on: null }
+  },
+)

@@ -4,13 +4,18 @@ import { requireClient } from '../../shared/client/client-store.ts'
 import { listDto, pageFields } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
-const summary =
-  "A merchant's keys, without the secret texts, newest first; revoked and expired keys are " +
-  'included.'
 const input = v.strictObject({ client_id: v.string(), ...pageFields })
 
-export const handler = adminHandler({ summary, input }, async ({ clientId, ...page }, deps) => {
-  await requireClient(deps, clientId)
-  const { rows, unreadableIds } = await listApiKeys(deps, clientId, page)
-  return listDto(await shownKeys(deps, rows), unreadableIds, page)
-})
+export const handler = adminHandler(
+  {
+    summary:
+      "A merchant's keys, without the secret texts, newest first; revoked and expired keys are " +
+      'included.',
+    input,
+  },
+  async (deps, { clientId, ...page }) => {
+    await requireClient(deps, clientId)
+    const { rows, unreadableIds } = await listApiKeys(deps, clientId, page)
+    return listDto(await shownKeys(deps, rows), unreadableIds, page)
+  },
+)

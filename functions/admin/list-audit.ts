@@ -8,9 +8,6 @@ import {
 import { listDto, pageFields } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
-const summary =
-  'Audit records (who changed what, and when), newest first: of one item by its id (subject), or ' +
-  'of a merchant and everything that belongs to it.'
 const input = v.pipe(
   v.strictObject({
     subject: v.optional(v.pipe(v.string(), v.maxLength(500, 'at most 500 characters'))),
@@ -24,8 +21,13 @@ const input = v.pipe(
 )
 
 export const handler = adminHandler(
-  { summary, input },
-  async ({ subject = '', clientId, ...page }, deps) => {
+  {
+    summary:
+      'Audit records (who changed what, and when), newest first: of one item by its id ' +
+      '(subject), or of a merchant and everything that belongs to it.',
+    input,
+  },
+  async (deps, { subject = '', clientId, ...page }) => {
     if (clientId !== undefined) await requireClient(deps, clientId)
     const { rows, unreadableIds } = await (clientId
       ? findAuditRecordsOfClient(deps, clientId, page)

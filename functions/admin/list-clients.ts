@@ -4,10 +4,12 @@ import { listClients } from '../../shared/client/client-store.ts'
 import { listDto, pageFields } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
-const summary = 'All merchants, newest first.'
 const input = v.strictObject(pageFields)
 
-export const handler = adminHandler({ summary, input }, async (page, deps) => {
-  const { rows, unreadableIds } = await listClients(deps, page)
-  return listDto(rows.map(toClientDto), unreadableIds, page)
-})
+export const handler = adminHandler(
+  { summary: 'All merchants, newest first.', input },
+  async (deps, page) => {
+    const { rows, unreadableIds } = await listClients(deps, page)
+    return listDto(rows.map(toClientDto), unreadableIds, page)
+  },
+)

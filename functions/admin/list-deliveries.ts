@@ -7,9 +7,6 @@ import { DELIVERY_STATUSES } from '../../shared/webhook/delivery/delivery.ts'
 import { toDeliveryDto } from '../../shared/webhook/delivery/delivery-dto.ts'
 import { listDeliveries } from '../../shared/webhook/delivery/list-deliveries.ts'
 
-const summary =
-  "A merchant's deliveries with their attempts, newest first: all, or those of a status, an " +
-  'endpoint or an event. `complete` says whether all were read.'
 const input = v.pipe(
   v.strictObject({
     client_id: v.string(),
@@ -25,10 +22,18 @@ const input = v.pipe(
   ),
 )
 
-export const handler = adminHandler({ summary, input }, async (request, deps) => {
-  const { clientId, status, endpointId, eventId, ...page } = request
-  await requireClient(deps, clientId)
-  const listing = { clientId, status, endpointId, eventId, page, maxRead: 5_000 }
-  const { deliveries, complete } = await listDeliveries(deps, listing)
-  return { data: deliveries.map(toDeliveryDto), pagination: pagination(page), complete }
-})
+export const handler = adminHandler(
+  {
+    summary:
+      "A merchant's deliveries with their attempts, newest first: all, or those of a status, an " +
+      'endpoint or an event. `complete` says whether all were read.',
+    input,
+  },
+  async (deps, request) => {
+    const { clientId, status, endpointId, eventId, ...page } = request
+    await requireClient(deps, clientId)
+    const listing = { clientId, status, endpointId, eventId, page, maxRead: 5_000 }
+    const { deliveries, complete } = await listDeliveries(deps, listing)
+    return { data: deliveries.map(toDeliveryDto), pagination: pagination(page), complete }
+  },
+)

@@ -5,11 +5,16 @@ import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 import { newestEndpoints } from '../../shared/webhook/endpoint/endpoint-store.ts'
 
-const summary = "A merchant's endpoints, disabled ones too, newest first, without their secrets."
 const input = v.strictObject({ client_id: v.string(), ...pageFields })
 
-export const handler = adminHandler({ summary, input }, async ({ clientId, ...page }, deps) => {
-  await requireClient(deps, clientId)
-  const { rows, unreadableIds } = await newestEndpoints(deps, clientId)
-  return listDto(itemsOfPage(rows, page).map(toEndpointDto), unreadableIds, page)
-})
+export const handler = adminHandler(
+  {
+    summary: "A merchant's endpoints, disabled ones too, newest first, without their secrets.",
+    input,
+  },
+  async (deps, { clientId, ...page }) => {
+    await requireClient(deps, clientId)
+    const { rows, unreadableIds } = await newestEndpoints(deps, clientId)
+    return listDto(itemsOfPage(rows, page).map(toEndpointDto), unreadableIds, page)
+  },
+)

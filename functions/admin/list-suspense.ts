@@ -7,10 +7,6 @@ import { showItems } from '../../shared/suspense/dispute-movements.ts'
 import { listSuspense, searchSuspense } from '../../shared/suspense/list-suspense.ts'
 import { SUSPENSE_KINDS, SUSPENSE_STATUSES } from '../../shared/suspense/suspense.ts'
 
-const summary =
-  'Money that was not credited to any merchant, findings that the books cannot explain, and ' +
-  'cases of disputes and transfers, newest first. By status, kind, merchant or payment; ' +
-  '`complete` says whether all were read.'
 const input = v.strictObject({
   status: v.optional(v.picklist(SUSPENSE_STATUSES)),
   kind: v.optional(v.picklist(SUSPENSE_KINDS)),
@@ -20,8 +16,14 @@ const input = v.strictObject({
 })
 
 export const handler = adminHandler(
-  { summary, input },
-  async ({ status, kind, clientId, paymentId, ...page }, deps) => {
+  {
+    summary:
+      'Money that was not credited to any merchant, findings that the books cannot explain, and ' +
+      'cases of disputes and transfers, newest first. By status, kind, merchant or payment; ' +
+      '`complete` says whether all were read.',
+    input,
+  },
+  async (deps, { status, kind, clientId, paymentId, ...page }) => {
     if ((clientId ?? paymentId ?? kind) === undefined) {
       const { rows, unreadableIds } = await listSuspense(deps, status, page)
       return listDto(await showItems(deps, rows), unreadableIds, page)

@@ -2,12 +2,14 @@ import { markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
 import { adminHandler, TRANSFER } from '../../shared/runtime/admin-handler.ts'
 import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 
-const summary =
-  'Records once that the bank transfer was made, with its reference. It is refused while the ' +
-  'settlement has figures without an approval; the refusal names them. value_date is for a bank ' +
-  'whose references begin again each day.'
-
 export const handler = adminHandler(
-  { summary, input: TRANSFER, hasDryRun: true },
-  async (request, deps) => toOperatorSettlement(await markSettlementPaid(deps, request)),
+  {
+    summary:
+      'Records once that the bank transfer was made, with its reference. It is refused while the ' +
+      'settlement has figures without an approval; the refusal names them. value_date is for a ' +
+      'bank whose references begin again each day.',
+    input: TRANSFER,
+    hasDryRun: true,
+  },
+  async (deps, request) => toOperatorSettlement(await markSettlementPaid(deps, request)),
 )

@@ -2,11 +2,6 @@ import * as v from 'valibot'
 import { answerPayouts, NAMED_LINE } from '../../shared/payout/answer-payouts.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
-const summary =
-  "Writes down the bank's answer to a payout file, line by line: paid, failed with the bank's " +
-  'words, or refused and why. A refused line stops no other line, and the same file again ' +
-  'changes nothing. The command reads the file.'
-
 const input = v.strictObject({
   operator: OPERATOR,
   lines: v.pipe(
@@ -16,6 +11,13 @@ const input = v.strictObject({
   ),
 })
 
-export const handler = adminHandler({ summary, input }, (request, deps) =>
-  answerPayouts(deps, request),
+export const handler = adminHandler(
+  {
+    summary:
+      "Writes down the bank's answer to a payout file, line by line: paid, failed with the " +
+      "bank's words, or refused and why. A refused line stops no other line, and the same file " +
+      'again changes nothing. The command reads the file.',
+    input,
+  },
+  answerPayouts,
 )

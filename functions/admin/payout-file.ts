@@ -3,12 +3,6 @@ import { payoutFile } from '../../shared/payout/payout-file.ts'
 import { PAYOUT_FORMATS } from '../../shared/payout/payout-formats.ts'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
-const summary =
-  'Makes the next batch of payouts and its file for the bank. Each recorded settlement that ' +
-  'passes the payout gate is in it, and its approval is used up; the others are listed with ' +
-  'reason and command. With batch: the file of that batch again. With cancel: frees the ' +
-  'settlements of a batch whose file no bank was given; it needs an approval.'
-
 const NUMBER = v.pipe(v.number(), v.safeInteger(), v.minValue(1, 'must be at least 1'))
 
 const input = v.pipe(
@@ -23,6 +17,14 @@ const input = v.pipe(
   v.check(({ batch, cancel }) => batch === undefined || cancel === undefined, 'give one of them'),
 )
 
-export const handler = adminHandler({ summary, input }, (request, deps) =>
-  payoutFile(deps, request),
+export const handler = adminHandler(
+  {
+    summary:
+      'Makes the next batch of payouts and its file for the bank. Each recorded settlement that ' +
+      'passes the payout gate is in it, and its approval is used up; the others are listed with ' +
+      'reason and command. With batch: the file of that batch again. With cancel: frees the ' +
+      'settlements of a batch whose file no bank was given; it needs an approval.',
+    input,
+  },
+  payoutFile,
 )

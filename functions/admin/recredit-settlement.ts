@@ -2,11 +2,13 @@ import { adminHandler, REASONED } from '../../shared/runtime/admin-handler.ts'
 import { recreditSettlement } from '../../shared/settlement/close-settlement.ts'
 import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 
-const summary =
-  'Returns the net of a failed settlement to available, once; the next sweep or trigger ' +
-  'settles it again.'
-
 export const handler = adminHandler(
-  { summary, input: REASONED, hasDryRun: true },
-  async (request, deps) => toOperatorSettlement(await recreditSettlement(deps, request)),
+  {
+    summary:
+      'Returns the net of a failed settlement to available, once; the next sweep or trigger ' +
+      'settles it again.',
+    input: REASONED,
+    hasDryRun: true,
+  },
+  async (deps, request) => toOperatorSettlement(await recreditSettlement(deps, request)),
 )

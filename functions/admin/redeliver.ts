@@ -7,10 +7,6 @@ import {
   toRedeliveredDto,
 } from '../../shared/webhook/delivery/redeliver-dto.ts'
 
-const summary =
-  'Sends webhooks again: one delivery, or all that an endpoint missed since a time, a limited ' +
-  'number per call. `next` is the cursor of the next call; --all makes all calls. Safe to ' +
-  'repeat: it skips deliveries in progress.'
 const input = v.strictObject({
   operator: OPERATOR,
   client_id: v.string(),
@@ -18,8 +14,14 @@ const input = v.strictObject({
 })
 
 export const handler = adminHandler(
-  { summary, input },
-  async ({ operator, clientId, ...fields }, deps) => {
+  {
+    summary:
+      'Sends webhooks again: one delivery, or all that an endpoint missed since a time, a ' +
+      'limited number per call. `next` is the cursor of the next call; --all makes all calls. ' +
+      'Safe to repeat: it skips deliveries in progress.',
+    input,
+  },
+  async (deps, { operator, clientId, ...fields }) => {
     const target = redeliverTarget(fields)
     if (target.deliveryId !== undefined) {
       await redeliver(deps, { ...target, clientId, operator })

@@ -4,10 +4,6 @@ import { refundPayment } from '../../shared/posting/refund-payment.ts'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { BANK_REFERENCE, REFERENCE } from '../../shared/text-field.ts'
 
-const summary =
-  'Books a refund that was made by transfer: from our bank, with its reference and an approval, ' +
-  "or by a row of the provider that nothing names, with exactly the row's amount."
-
 const input = v.pipe(
   v.strictObject({
     operator: OPERATOR,
@@ -24,6 +20,13 @@ const input = v.pipe(
   ),
 )
 
-export const handler = adminHandler({ summary, input, hasDryRun: true }, (request, deps) =>
-  refundPayment(deps, request),
+export const handler = adminHandler(
+  {
+    summary:
+      'Books a refund that was made by transfer: from our bank, with its reference and an ' +
+      "approval, or by a row of the provider that nothing names, with exactly the row's amount.",
+    input,
+    hasDryRun: true,
+  },
+  refundPayment,
 )

@@ -3,8 +3,6 @@ import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { registerEndpoint } from '../../shared/webhook/endpoint/change-endpoint.ts'
 import { ENDPOINT_FIELDS, toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
-const summary =
-  "Registers a merchant's webhook endpoint (spec 2.4). Only this answer shows the signing secret."
 const input = v.strictObject({
   operator: OPERATOR,
   client_id: v.string(),
@@ -12,7 +10,15 @@ const input = v.strictObject({
   event_types: ENDPOINT_FIELDS.event_types,
 })
 
-export const handler = adminHandler({ summary, input }, async (request, deps) => {
-  const { endpoint, signingSecret } = await registerEndpoint(deps, request)
-  return { ...toEndpointDto(endpoint), signing_secret: signingSecret }
-})
+export const handler = adminHandler(
+  {
+    summary:
+      "Registers a merchant's webhook endpoint (spec 2.4). Only this answer shows the signing " +
+      'secret.',
+    input,
+  },
+  async (deps, request) => {
+    const { endpoint, signingSecret } = await registerEndpoint(deps, request)
+    return { ...toEndpointDto(endpoint), signing_secret: signingSecret }
+  },
+)

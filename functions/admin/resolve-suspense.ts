@@ -3,9 +3,6 @@ import { OPERATOR_RESOLUTIONS, resolveSuspense } from '../../shared/posting/reso
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { toSuspenseDto } from '../../shared/suspense/suspense.ts'
 
-const summary =
-  'Closes a suspense item once: money as refunded by bank or written off, a finding as ' +
-  'explained. Moves no money.'
 const input = v.strictObject({
   operator: OPERATOR,
   suspense_id: v.string(),
@@ -13,6 +10,13 @@ const input = v.strictObject({
   notes: v.optional(NOTES),
 })
 
-export const handler = adminHandler({ summary, input, hasDryRun: true }, async (request, deps) =>
-  toSuspenseDto(await resolveSuspense(deps, request)),
+export const handler = adminHandler(
+  {
+    summary:
+      'Closes a suspense item once: money as refunded by bank or written off, a finding as ' +
+      'explained. Moves no money.',
+    input,
+    hasDryRun: true,
+  },
+  async (deps, request) => toSuspenseDto(await resolveSuspense(deps, request)),
 )

@@ -5,9 +5,6 @@ import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const Changes = v.partial(ClientFields)
 
-const summary =
-  'Changes the fields given; null clears bank, return_url, rate_limit_per_second or ' +
-  'payout_hold. Safe to repeat.'
 const input = v.pipe(
   v.strictObject({ operator: OPERATOR, client_id: v.string(), ...Changes.entries }),
   v.check(
@@ -17,7 +14,12 @@ const input = v.pipe(
 )
 
 export const handler = adminHandler(
-  { summary, input },
-  async ({ clientId, operator, ...changes }, deps) =>
+  {
+    summary:
+      'Changes the fields given; null clears bank, return_url, rate_limit_per_second or ' +
+      'payout_hold. Safe to repeat.',
+    input,
+  },
+  async (deps, { clientId, operator, ...changes }) =>
     toClientDto(await changeClient(deps, { clientId, operator, changes })),
 )

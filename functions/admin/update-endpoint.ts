@@ -3,9 +3,6 @@ import { adminHandler, ENDPOINT } from '../../shared/runtime/admin-handler.ts'
 import { updateEndpoint } from '../../shared/webhook/endpoint/change-endpoint.ts'
 import { ENDPOINT_FIELDS, toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
-const summary =
-  'Enables or disables an endpoint, or changes its event types. For another URL, register ' +
-  'another endpoint.'
 const input = v.pipe(
   v.strictObject({
     ...ENDPOINT.entries,
@@ -18,6 +15,12 @@ const input = v.pipe(
   ),
 )
 
-export const handler = adminHandler({ summary, input }, async (request, deps) =>
-  toEndpointDto(await updateEndpoint(deps, request)),
+export const handler = adminHandler(
+  {
+    summary:
+      'Enables or disables an endpoint, or changes its event types. For another URL, register ' +
+      'another endpoint.',
+    input,
+  },
+  async (deps, request) => toEndpointDto(await updateEndpoint(deps, request)),
 )

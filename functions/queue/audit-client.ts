@@ -13,7 +13,7 @@ const Message = v.union([
 ])
 
 /** Runs the audit that the message names. Safe to repeat: it changes no money. */
-export const handler = queueHandler(Message, async (message, deps) => {
+export const handler = queueHandler(Message, async (deps, message) => {
   if ('client_id' in message) await auditClient(deps, message.client_id, message.audit_id)
   else await auditGateway(deps, message.audit_id)
 })

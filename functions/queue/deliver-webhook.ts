@@ -3,6 +3,4 @@ import { DeliveryMessageSchema } from '../../shared/webhook/delivery/delivery.ts
 import { deliverWebhook } from '../../shared/webhook/send/deliver-webhook.ts'
 
 /** Makes the next attempt of a delivery if it is due (spec 6.4). */
-export const handler = queueHandler(DeliveryMessageSchema, (message, deps) =>
-  deliverWebhook(deps, message),
-)
+export const handler = queueHandler(DeliveryMessageSchema, deliverWebhook)

@@ -14,7 +14,7 @@ const message = v.object({
 })
 
 /** Settles one client (spec 3.2). Safe to repeat: settled entries are no longer eligible. */
-export const handler = queueHandler(message, async (settle, deps) => {
+export const handler = queueHandler(message, async (deps, settle) => {
   const { client_id, operator, request_id: requestId, overdue_after: overdueAfter } = settle
   await settleClient(deps, client_id, { operator, requestId, overdueAfter })
 })

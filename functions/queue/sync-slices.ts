@@ -8,5 +8,5 @@ import { runSyncJobs } from '../../shared/sync/sync-run.ts'
  */
 export const handler = queueHandler(
   v.object({ woken: v.optional(v.boolean(), false) }),
-  (message, deps) => runSyncJobs(deps, message),
+  runSyncJobs,
 )

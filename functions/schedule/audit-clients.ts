@@ -2,13 +2,16 @@ import { startAudits } from '../../shared/audit/audit-client.ts'
 import { scheduleHandler } from '../../shared/runtime/worker-handlers.ts'
 import { alertUnpaidSettlements } from '../../shared/settlement/sweep-settlements.ts'
 
-const summary =
-  'Daily, at the stage’s `auditAtUtc`: queues every client. The worker audits clients with new ' +
-  'movements, and compares all with the provider. Alerts about settlements that have waited ' +
-  'three days for their payout. Safe to repeat.'
-
-export const handler = scheduleHandler({ summary }, async (deps) => {
-  const started = await startAudits(deps)
-  await alertUnpaidSettlements(deps)
-  return started
-})
+export const handler = scheduleHandler(
+  {
+    summary:
+      'Daily, at the stage’s `auditAtUtc`: queues every client. The worker audits clients with ' +
+      'new movements, and compares all with the provider. Alerts about settlements that have ' +
+      'waited three days for their payout. Safe to repeat.',
+  },
+  async (deps) => {
+    const started = await startAudits(deps)
+    await alertUnpaidSettlements(deps)
+    return started
+  },
+)

@@ -1,8 +1,11 @@
 import { checkDueWork } from '../../shared/due-work/check-due-work.ts'
 import { scheduleHandler } from '../../shared/runtime/worker-handlers.ts'
 
-const summary =
-  'Every minute: queues due work for the workers: lost callbacks, expiries, lost events, overdue ' +
-  'deliveries, alerts. Safe to repeat.'
-
-export const handler = scheduleHandler({ summary }, checkDueWork)
+export const handler = scheduleHandler(
+  {
+    summary:
+      'Every minute: queues due work for the workers: lost callbacks, expiries, lost events, ' +
+      'overdue deliveries, alerts. Safe to repeat.',
+  },
+  checkDueWork,
+)

@@ -3,6 +3,7 @@ import { mapInChunks } from '../chunks.ts'
 import { walkClients } from '../client/client-register.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps, TableDeps } from '../deps.ts'
+import { invalidField } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { houseTotals } from '../journal/house-store.ts'
@@ -48,6 +49,7 @@ const COLUMNS = ['client_id', ...Object.keys(FIGURES), 'balanced'] as const
  */
 export async function getBooks(deps: BooksDeps, input: BooksInput) {
   if (input.clientId === undefined) return booksOfAll(deps, input)
+  if (input.cursor !== undefined) throw invalidField('cursor', 'omit it with client_id')
   const { clientId } = await requireClient(deps, input.clientId)
   const period = bookPeriod(deps, input)
   const checked = await witnessedBook(deps, clientId, period, await contradictions(deps))

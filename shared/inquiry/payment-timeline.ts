@@ -1,4 +1,4 @@
-import type { TableDeps } from '../deps.ts'
+import type { ListDeps, TableDeps } from '../deps.ts'
 import type { Event } from '../event/event.ts'
 import { listEventsOf } from '../event/read-events.ts'
 import { subjectOfPayment } from '../ids.ts'
@@ -14,7 +14,7 @@ import { toDeliveryDto } from '../webhook/delivery/delivery-dto.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
 
 /** The history for operators (design section 7). A payment in creation shows why it is stuck. */
-export async function paymentTimeline(deps: TableDeps, payment: StoredPayment) {
+export async function paymentTimeline(deps: ListDeps, payment: StoredPayment) {
   const found = await listEventsOf(deps, subjectOfPayment(payment.paymentId))
   // The audit reports an event that cannot be read.
   const readable = found.filter((event) => event !== undefined)
@@ -76,7 +76,7 @@ function toAttemptDto(payment: StoredPayment, attempt: ProviderAttempt) {
   }
 }
 
-async function toEventDto(deps: TableDeps, event: Event) {
+async function toEventDto(deps: ListDeps, event: Event) {
   return {
     event: event.type,
     event_id: event.eventId,

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { ActionRequest, Ids } from '../action-request.ts'
 import { invalid } from '../errors.ts'
-import { optionalField, parseId, parseInput } from '../field-errors.ts'
+import { errorsByField, optionalField, parseId, parseInput } from '../field-errors.ts'
 import { ClientIdSchema, EndpointIdSchema } from '../ids.ts'
 import { fieldName } from '../table/attributes.ts'
 import { hiddenCharactersIn } from '../text-field.ts'
@@ -55,9 +55,9 @@ function objectFrom(payload: unknown): object {
  */
 function refuseHiddenCharacters(payload: object) {
   const { notes: _notes, lines: _lines, ...fields } = Object(payload)
-  const fieldErrors = hiddenCharactersIn(fields)
-  const [first] = Object.entries(fieldErrors)
-  if (first) throw invalid(`${first[0]}: ${first[1][0]}`, fieldErrors, HINT)
+  const errors = hiddenCharactersIn(fields)
+  const [first] = errors
+  if (first) throw invalid(`${first.field}: ${first.message}`, errorsByField(errors), HINT)
 }
 
 const IDS: Readonly<Record<string, v.GenericSchema>> = {

@@ -1,4 +1,4 @@
-import type { Deps, TableDeps } from '../deps.ts'
+import type { ListDeps, TableDeps } from '../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdForKey } from '../ids.ts'
 import { ifValid, readableRows, readRows } from '../if-valid.ts'
 import { countOf, readLedger } from '../ledger/ledger-store.ts'
@@ -31,7 +31,7 @@ type PaymentQuery = {
  * payment that no longer matches is left out.
  */
 export async function listPayments(
-  deps: TableDeps & Pick<Deps, 'log'>,
+  deps: ListDeps,
   { clientId, status, page }: Omit<PaymentQuery, 'reference'>,
 ): Promise<PaymentList> {
   const ledger = await readLedger(deps, clientId)
@@ -75,7 +75,7 @@ const MAX_OF_REFERENCE = 100
  * payments. All reads are consistent, so a payment is found as soon as its create is answered.
  */
 export async function paymentsOfReference(
-  deps: TableDeps & Pick<Deps, 'log'>,
+  deps: ListDeps,
   { clientId, reference, status, page }: PaymentQuery,
 ): Promise<PaymentList> {
   const ids = await idsOfReference(deps, clientId, reference, MAX_OF_REFERENCE)

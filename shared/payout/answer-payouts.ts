@@ -73,8 +73,8 @@ export async function answerPayouts(
 type NamedLine = Pick<AnswerLine, keyof typeof NAMED_LINE>
 
 function parseLine(line: NamedLine) {
-  const [hidden] = Object.entries(hiddenCharactersIn(line))
-  if (hidden) throw invalid(`${hidden[0]}: ${hidden[1].join(', ')}`)
+  const [hidden] = hiddenCharactersIn(line)
+  if (hidden) throw invalid(`${hidden.field}: ${hidden.message}`)
   return parseInput(AnswerLineSchema, line)
 }
 

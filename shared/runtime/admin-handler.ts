@@ -57,7 +57,7 @@ export type AdminHandler = InjectableHandler<unknown, AdminReply> & AdminAction
 
 export function adminHandler<const Schema extends ActionInput>(
   { summary, input, hasDryRun = false }: AdminAction<Schema>,
-  run: (request: ActionRequest<v.InferOutput<Schema>>, deps: Deps) => Promise<object>,
+  run: (deps: Deps, request: ActionRequest<v.InferOutput<Schema>>) => Promise<object>,
 ): AdminHandler {
   return Object.assign(
     injectable<unknown, AdminReply>((deps) =>
@@ -65,8 +65,8 @@ export function adminHandler<const Schema extends ActionInput>(
         [actionLine(deps), envelope(), parsedPayload(input, hasDryRun), auditRecord()],
         async ({ parsed, invocation, isDry }: Action<v.InferOutput<Schema>>) =>
           isDry
-            ? answerDry(deps, invocation, (dryDeps) => run(actionRequest(parsed), dryDeps))
-            : run(actionRequest(parsed), { ...deps, invocation }),
+            ? answerDry(deps, invocation, (dryDeps) => run(dryDeps, actionRequest(parsed)))
+            : run({ ...deps, invocation }, actionRequest(parsed)),
       ),
     ),
     { summary, input, hasDryRun },

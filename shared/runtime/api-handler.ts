@@ -125,7 +125,7 @@ function parseQuery(schema: v.GenericSchema, params: object, rawQueryString: str
   const sent = new URLSearchParams(rawQueryString)
   const twice = names.find((name) => sent.getAll(name).length > 1)
   if (twice) throw invalid(`query parameter given twice: ${twice}`, { [twice]: ['given twice'] })
-  const unknown = Object.keys(params).find((name) => !names.includes(name))
+  const unknown = sent.keys().find((name) => !names.includes(name))
   if (unknown === undefined || schema.type !== 'strict_object') return parseInput(schema, params)
   const name = unknown.slice(0, MAX_NAME).toWellFormed()
   const hint = `This endpoint takes ${names.length > 0 ? names.join(', ') : 'no query parameters'}.`

@@ -7,12 +7,12 @@ import { type InjectableHandler, injectable, pipeline } from './injectable.ts'
 /** An unreadable message ends in the dead-letter queue. */
 export function queueHandler<const Schema extends v.GenericSchema>(
   message: Schema,
-  run: (message: v.InferOutput<Schema>, deps: Deps) => Promise<unknown>,
+  run: (deps: Deps, message: v.InferOutput<Schema>) => Promise<unknown>,
 ): InjectableHandler<SQSEvent, SQSBatchResponse> {
   return injectable((deps) =>
     pipeline([partialFailures(deps)], async ({ Records: records }: SQSEvent) =>
       Promise.allSettled(
-        records.map(async ({ body }) => run(v.parse(message, JSON.parse(body)), deps)),
+        records.map(async ({ body }) => run(deps, v.parse(message, JSON.parse(body)))),
       ),
     ),
   )

@@ -1,4 +1,4 @@
-import type { Deps, TableDeps } from '../deps.ts'
+import type { ListDeps, TableDeps } from '../deps.ts'
 import { readableRows, readRows } from '../if-valid.ts'
 import type { Page } from '../page.ts'
 import { itemPages, type KeyedItem, listItems } from '../table/list-items.ts'
@@ -24,9 +24,7 @@ export async function listSuspense(
   return readRows(SuspenseSchema, items)
 }
 
-export async function listOpenSuspense(
-  deps: TableDeps & Pick<Deps, 'log'>,
-): Promise<readonly Suspense[]> {
+export async function listOpenSuspense(deps: ListDeps): Promise<readonly Suspense[]> {
   const partition = [GATEWAY_OWNER, 'suspense', 'open']
   const pages = itemPages(deps, { kind: 'SUSPENSE', index: 'by-status', partition, limit: PAGE })
   const items: Suspense[] = []

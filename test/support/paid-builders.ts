@@ -180,12 +180,11 @@ export async function postAssumed(deps: TestDeps, payment: Payment): Promise<Pay
 export async function storePosted(
   deps: TestDeps,
   payments: readonly Payment[],
-  row: RowFields = {},
 ): Promise<readonly Payment[]> {
   await storeOpen(deps, payments)
   return postedAll(
     deps,
-    payments.map((payment) => ({ payment, by: { row: settledRowFor(payment, row) } })),
+    payments.map((payment) => ({ payment, by: { row: settledRowFor(payment, {}) } })),
   )
 }
 

@@ -39,9 +39,9 @@ export function withoutFloor(deps: TestDeps, fields: Partial<Client> = {}) {
 }
 
 /** Its table has nothing else. */
-export async function aLoneClient(fields: Partial<Client> = {}) {
+export async function aLoneClient() {
   const deps = memoryDeps()
-  return { deps, client: await withoutFloor(deps, fields) }
+  return { deps, client: await withoutFloor(deps) }
 }
 
 export function inSteps(
@@ -77,9 +77,8 @@ export function sweptADayLater(deps: TestDeps, client: Pick<Client, 'clientId'>)
 export async function aSettledClient<Deps extends TestDeps = MemoryDeps>(
   deps = memoryDeps() as TestDeps as Deps,
   payments: readonly SucceededFields[] = [{}],
-  fields: Partial<Client> = {},
 ) {
-  const client = await withoutFloor(deps, fields)
+  const client = await withoutFloor(deps)
   for (const payment of payments) await aSucceededPayment(deps, client, payment)
   return { deps, client, settlement: await sweptADayLater(deps, client) }
 }
@@ -168,7 +167,7 @@ export async function settledAmount(deps: TestDeps, client: Client, notionalMino
 }
 
 /** The ledger is not changed. */
-export async function storedSettlement(deps: TestDeps, fields: Partial<Settlement> = {}) {
+export async function storedSettlement(deps: TestDeps, fields: Partial<Settlement>) {
   const settlement = v.parse(SettlementSchema, {
     settlementId: crypto.randomUUID(),
     clientId: aClientId(),

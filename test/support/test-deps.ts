@@ -91,8 +91,8 @@ export function testDeps(overrides: Overrides = {}) {
 }
 
 /** A clock that moves only when a test moves it, or when the code under test sleeps. */
-export function manualClock(start: Timestamp = timestampOf(Date.UTC(2026, 10, 20, 4, 0, 0))) {
-  let current = start
+export function manualClock() {
+  let current = timestampOf(Date.UTC(2026, 10, 20, 4, 0, 0))
   // A real clock gives fractions of milliseconds.
   let elapsedMs = 0.25
   const pass = (ms: number) => {

@@ -111,13 +111,9 @@ export async function dueDelivery(
   return { deps, endpoint, delivery: await storedDelivery(deps, endpoint, overrides) }
 }
 
-export function makeAlertDue(
-  deps: TestDeps,
-  { deliveryId }: Delivery,
-  dueAt: Timestamp = deps.now(),
-) {
+export function makeAlertDue(deps: TestDeps, { deliveryId }: Delivery) {
   return deps.table.write(
-    update(deliveryKey(deliveryId), { set: dueWork('alert', deliveryId, dueAt) }, exists),
+    update(deliveryKey(deliveryId), { set: dueWork('alert', deliveryId, deps.now()) }, exists),
   )
 }
 

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readIfPresent } from '../process/json-file.ts'
+import { readIfPresent, replaceFile } from '../process/json-file.ts'
 import { type KeptProcess, startKeptProcess } from '../process/kept-process.ts'
 import { startLocalHttpServer } from '../process/local-http-server.ts'
 import type { ProcessRecord } from '../process/process-record.ts'
@@ -80,8 +79,9 @@ function accessKeyFor(dataDirectory: string | undefined) {
   const newKey = randomBytes(20).toString('hex')
   if (dataDirectory === undefined) return newKey
   const keyFile = join(dataDirectory, 'access-key')
-  const key = readIfPresent(keyFile) ?? newKey
-  if (key === newKey) writeFileSync(keyFile, newKey, { mode: 0o600 })
+  // A kill of an older version may have left an empty file.
+  const key = readIfPresent(keyFile) || newKey
+  if (key === newKey) replaceFile(keyFile, newKey)
   return key
 }
 

@@ -23,11 +23,14 @@ export function writeJsonFile(path: string, value: unknown) {
 
 /** Replaces a file with one value on each line, as `writeJsonFile` does. */
 export function writeJsonLines(path: string, values: readonly unknown[]) {
+  replaceFile(path, values.map((value) => `${JSON.stringify(value)}\n`).join(''))
+}
+
+/** Replaces a file with a text, as `writeJsonFile` does. */
+export function replaceFile(path: string, text: string) {
   mkdirSync(dirname(path), { recursive: true })
   const nextPath = `${path}.next`
-  writeFileSync(nextPath, values.map((value) => `${JSON.stringify(value)}\n`).join(''), {
-    mode: OWNER_ONLY,
-  })
+  writeFileSync(nextPath, text, { mode: OWNER_ONLY })
   renameSync(nextPath, path)
 }
 

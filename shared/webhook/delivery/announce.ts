@@ -1,4 +1,4 @@
-import type { Deps, TableDeps } from '../../deps.ts'
+import type { Deps, ListDeps } from '../../deps.ts'
 import { type Event, envelopeBody, typeOfEvent } from '../../event/event.ts'
 import { putEvent } from '../../event/event-store.ts'
 import { type ClientId, eventIdFor } from '../../ids.ts'
@@ -11,13 +11,11 @@ import { newDelivery, putDelivery, sendDeliveryMessages } from './delivery-store
 /** The longest time between the read of the endpoints and the last try of the transaction. */
 export const FRESH_MS = 5 * SECOND_MS
 
-type ReadDeps = TableDeps & Pick<Deps, 'log'>
-
 type EndpointsRead = {
   readonly endpoints: Promise<readonly Endpoint[]>
   readonly readAt: Timestamp
 }
-export type AnnounceDeps = ReadDeps & {
+export type AnnounceDeps = ListDeps & {
   /** Absent: each payment reads for itself. */
   readonly endpointsOf?: (clientId: ClientId, now: Timestamp) => EndpointsRead
 }
@@ -64,7 +62,7 @@ export async function announce(
  * One read of endpoints serves one client's payments of a page (design section 4). A failed read is
  * forgotten.
  */
-export function readsOfPage(deps: ReadDeps): Required<AnnounceDeps>['endpointsOf'] {
+export function readsOfPage(deps: ListDeps): Required<AnnounceDeps>['endpointsOf'] {
   const reads = new Map<ClientId, EndpointsRead>()
   return (clientId, now) => {
     const lastRead = reads.get(clientId)

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps, TableDeps } from '../../deps.ts'
+import type { Deps, ListDeps, TableDeps } from '../../deps.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
 import { type DeliveryId, deliveryIdFor, type EventSubject } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
@@ -95,13 +95,18 @@ export async function deliveryItem(deps: TableDeps, deliveryId: DeliveryId) {
 
 export type NamedDelivery = Pick<Delivery, 'deliveryId' | 'isTest'>
 
-/** Without rows that are missing or cannot be read: the audit names those. */
+/** Without rows that are missing. The log and the audit name rows that cannot be read. */
 export async function findDeliveries(
-  deps: TableDeps,
+  deps: ListDeps,
   rows: readonly NamedDelivery[],
 ): Promise<readonly Delivery[]> {
   const items = await deps.table.getMany(rows.map(keyOfDelivery))
-  return items.flatMap((item) => ifValid(DeliverySchema, item) ?? [])
+  return items.flatMap((item, at) => {
+    const delivery = ifValid(DeliverySchema, item)
+    const id = rows[at]?.deliveryId
+    if (item && !delivery) deps.log.error('row.unreadable', { kind: 'delivery', id })
+    return delivery ?? []
+  })
 }
 
 export function keyOfDelivery({ deliveryId, isTest }: NamedDelivery) {

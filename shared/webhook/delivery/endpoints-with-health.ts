@@ -1,5 +1,5 @@
 import { mapInChunks } from '../../chunks.ts'
-import type { Deps, TableDeps } from '../../deps.ts'
+import type { ListDeps, TableDeps } from '../../deps.ts'
 import type { ClientId, EndpointId } from '../../ids.ts'
 import { readableRows } from '../../if-valid.ts'
 import { reserveUnits } from '../../table/used-units.ts'
@@ -23,7 +23,7 @@ const AT_ONCE = 10
  * attempt writes more for it.
  */
 export async function endpointsWithHealth(
-  deps: TableDeps & Pick<Deps, 'log'>,
+  deps: ListDeps,
   clientId: ClientId,
 ): Promise<readonly OwnEndpointDto[]> {
   const endpoints = readableRows(deps, 'endpoint', await newestEndpoints(deps, clientId))
@@ -36,7 +36,7 @@ export async function endpointsWithHealth(
 }
 
 /** A retry may be later than a newer delivery. */
-async function lastAnswerOf(deps: TableDeps, endpointId: EndpointId) {
+async function lastAnswerOf(deps: ListDeps, endpointId: EndpointId) {
   const keys = await listedKeys(deps, [endpointId], undefined, NEWEST)
   const succeeded = (await findDeliveries(deps, keys)).filter(
     ({ status }) => status === 'succeeded',

@@ -1,5 +1,5 @@
 import { mapInChunks } from '../../chunks.ts'
-import type { StoreDeps, TableDeps } from '../../deps.ts'
+import type { Deps, ListDeps, TableDeps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
 import {
   type ClientId,
@@ -35,6 +35,8 @@ export type DeliveryListing = {
   readonly maxRead: number
 }
 
+type SearchDeps = ListDeps & Pick<Deps, 'now'>
+
 export type ShownDelivery = {
   readonly delivery: Delivery
   readonly attempts: readonly DeliveryAttempt[]
@@ -55,7 +57,7 @@ const MAX_ATTEMPTS_TOGETHER = 800
  * unless there may be more scheduled deliveries that no index lists yet. Throws 404 for an endpoint
  * that the client never had.
  */
-export async function listDeliveries(deps: StoreDeps, listing: DeliveryListing) {
+export async function listDeliveries(deps: SearchDeps, listing: DeliveryListing) {
   const { clientId, status, endpointId, eventId, page } = listing
   const owners = endpointId === undefined ? await allEndpointIds(deps, clientId) : [endpointId]
   if (endpointId && !(await endpointItem(deps, { clientId, endpointId })))
@@ -84,7 +86,7 @@ async function allEndpointIds(deps: TableDeps, clientId: ClientId) {
 }
 
 async function eventsDeliveries(
-  deps: TableDeps,
+  deps: ListDeps,
   owners: readonly EndpointId[],
   eventId: EventId,
   { isTest }: Pick<NamedDelivery, 'isTest'> = {},
@@ -116,7 +118,7 @@ async function withAttempts(deps: TableDeps, deliveries: readonly Delivery[]) {
 }
 
 async function keysOfPage(
-  deps: StoreDeps,
+  deps: SearchDeps,
   owners: readonly EndpointId[],
   listing: DeliveryListing,
 ) {
@@ -137,7 +139,7 @@ type KeyQuery = Pick<DeliveryListing, 'status' | 'maxRead'> & { readonly count: 
 const LISTED_WITHIN_MS = 30 * MINUTE_MS
 
 /** No index lists deliveries without a failure by status, so each delivery is read. */
-async function newestKeys(deps: StoreDeps, owners: readonly EndpointId[], query: KeyQuery) {
+async function newestKeys(deps: SearchDeps, owners: readonly EndpointId[], query: KeyQuery) {
   const { status, count, maxRead } = query
   if (status === 'succeeded') {
     const { keys, complete } = await searchByReading(deps, owners, query)
@@ -161,7 +163,7 @@ const READ_PAGE = 100
 
 /** `complete` unless older deliveries may match. */
 async function searchByReading(
-  deps: TableDeps,
+  deps: ListDeps,
   owners: readonly EndpointId[],
   { status, count, maxRead }: KeyQuery,
   since = '0',
@@ -220,7 +222,7 @@ export async function listedKeys(
   return keys.slice(0, count)
 }
 
-export async function deliveriesOfEvent(deps: TableDeps, clientId: ClientId, eventId: EventId) {
+export async function deliveriesOfEvent(deps: ListDeps, clientId: ClientId, eventId: EventId) {
   return withAttempts(
     deps,
     await eventsDeliveries(deps, await allEndpointIds(deps, clientId), eventId),

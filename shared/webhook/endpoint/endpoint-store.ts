@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Deps, TableDeps } from '../../deps.ts'
+import type { ListDeps, TableDeps } from '../../deps.ts'
 import { requireRow } from '../../field-errors.ts'
 import type { ClientId, EndpointIds } from '../../ids.ts'
 import { readableRows, readRows } from '../../if-valid.ts'
@@ -82,7 +82,7 @@ export async function listEndpoints(deps: TableDeps, clientId: ClientId, range?:
  * read again, a redelivery since then creates what it missed.
  */
 export async function liveEndpoints(
-  deps: TableDeps & Pick<Deps, 'log'>,
+  deps: ListDeps,
   clientId: ClientId,
 ): Promise<readonly Endpoint[]> {
   const live = await listEndpoints(deps, clientId, { beginsWith: ENDPOINT_SK_PREFIX })

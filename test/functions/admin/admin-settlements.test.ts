@@ -31,9 +31,9 @@ function listReply(deps: MemoryDeps, input: object) {
   return invokeAdmin('list-settlements', deps, input)
 }
 
-async function aSettlement(deps: MemoryDeps, clientId: ClientId, amount = 50_000) {
+async function aSettlement(deps: MemoryDeps, clientId: ClientId) {
   deps.clock.advance(1)
-  await adjustBalance(deps, { clientId }, 'correction', amount)
+  await adjustBalance(deps, { clientId }, 'correction', 50_000)
   return sweptNow(deps, { clientId })
 }
 
@@ -191,7 +191,7 @@ describe('list-settlements by status and days', () => {
   })
 })
 
-async function anEligibleClient(fields: Parameters<typeof withoutFloor>[1] = {}) {
+async function anEligibleClient(fields: Parameters<typeof withoutFloor>[1]) {
   const deps = memoryDeps()
   const client = await withoutFloor(deps, fields)
   await aSucceededPayment(deps, client)

@@ -48,8 +48,8 @@ function nextOf({ body }: ApiResponse) {
   return { after: String(body['next']) }
 }
 
-function page(events: readonly Event[], { body }: ApiResponse, hasMore = false) {
-  return `{"data":[${events.map((event) => event.body).join()}],"next":${JSON.stringify(body['next'])},"has_more":${hasMore}}`
+function page(events: readonly Event[], { body }: ApiResponse) {
+  return `{"data":[${events.map((event) => event.body).join()}],"next":${JSON.stringify(body['next'])},"has_more":false}`
 }
 
 /** The cursor of a reader who has seen everything before a position. */

@@ -65,7 +65,7 @@ it('GET /v1/payments shows the other payments, and the log names the payment', a
   )
 })
 
-it('the lists of deliveries and endpoints, and a redelivery, go on without deliveries and beside a row of another kind', async ({
+it('the lists of deliveries and endpoints, and a redelivery, go on and log deliveries that cannot be read, beside a row of another kind', async ({
   deps,
   client: { clientId },
   ask,
@@ -75,8 +75,9 @@ it('the lists of deliveries and endpoints, and a redelivery, go on without deliv
   const ofNewEvent = async () =>
     storedDelivery(deps, endpoint, SKIPPED, await storedEvent(deps, { clientId }))
   const other = await ofNewEvent()
-  for (const status of ['paused', undefined])
-    await alter(deps, deliveryKey((await ofNewEvent()).deliveryId), { status })
+  const unreadable = [(await ofNewEvent()).deliveryId, (await ofNewEvent()).deliveryId]
+  for (const [at, id] of unreadable.entries())
+    await alter(deps, deliveryKey(id), { status: at === 0 ? 'paused' : undefined })
   const { subject, name } = await storedEvent(deps, { clientId })
   const index = { owner: endpoint.endpointId, entity: 'delivery', status: 'skipped' }
   await alter(deps, eventKey(subject, name), index)
@@ -84,11 +85,14 @@ it('the lists of deliveries and endpoints, and a redelivery, go on without deliv
   for (const query of [undefined, { status: 'skipped' }])
     expect(await listed('listWebhookDeliveries', query)).toStrictEqual([200, [other.deliveryId]])
   expect(await listed('listWebhookEndpoints')).toStrictEqual([200, [endpoint.endpointId]])
+  deps.lines.length = 0
   const body = { since: '2026-11-20T00:00:00Z' }
   expect(await ask('redeliverToEndpoint', { id: endpoint.endpointId, body })).toMatchObject({
     status: 200,
     body: { count: 1 },
   })
+  const named = deps.lines.filter(({ code }) => code === 'row.unreadable')
+  expect(new Set(named.map(({ fields }) => fields['id']))).toStrictEqual(new Set(unreadable))
 })
 
 it('no list shows a row of another merchant whose owner is altered', async ({

@@ -9,6 +9,7 @@ type Name = keyof typeof API
 it.each<readonly [Name, Query, string]>([
   ['listPayments', { external_referense: 'order-17', status: 'succeeded' }, 'external_referense'],
   ['listPayments', { Page: '2' }, 'Page'],
+  ['listPayments', { statuss: '' }, 'statuss'],
   ['listSettlements', { cursor: 'x' }, 'cursor'],
   ['listWebhookEndpoints', { url: 'https://shop.example' }, 'url'],
   ['listPayments', { ['x'.repeat(65)]: '1' }, 'x'.repeat(64)],
@@ -178,9 +179,18 @@ it.for<RefusedQuery>([
   ...each('listEvents', ['1.5', 'all'], (limit) => ({ limit }), {
     limit: 'limit must be an integer',
   }),
-  ...[' ', 'x', 'null', '[]', '{}', '0', '💥', 'a'.repeat(5_000), ...WRONG_CURSORS].map(
-    (after): RefusedQuery => ['listEvents', { after }, AFTER, `after: ${AFTER.after}`],
-  ),
+  ...[
+    ' ',
+    'x',
+    'null',
+    '[]',
+    '{}',
+    '0',
+    '💥',
+    'a'.repeat(5_000),
+    'W1tb'.repeat(30_000),
+    ...WRONG_CURSORS,
+  ].map((after): RefusedQuery => ['listEvents', { after }, AFTER, `after: ${AFTER.after}`]),
 ])(
   '%s refuses the values in %j',
   async ([name, query, reasons, message = Object.values(reasons)[0]]) => {

@@ -120,6 +120,16 @@ it('any callback without a valid token answers 401, makes no call and writes not
   )
 })
 
+it.each([3_000, 100_000])('a callback that is nested in %i levels is applied', async (levels) => {
+  const { capture, send } = await arrange()
+  const inner = '['.repeat(levels) + ']'.repeat(levels)
+  const body = `{"event":"payment.capture","data":{"payment_id":"${capture}","x":${inner}}}`
+
+  const answer = await send(Buffer.from(body), { 'x-callback-token': CALLBACK_TOKEN })
+
+  expect([answer.status, answer.body]).toStrictEqual([200, { outcome: 'applied' }])
+})
+
 it('a callback with a valid token has only the effect of the provider’s answers; invalid bytes have no effect', async () => {
   const anySent = fc.oneof(
     { weight: 6, arbitrary: anyCallback },

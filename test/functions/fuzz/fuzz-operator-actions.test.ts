@@ -161,6 +161,28 @@ describe('every operator action with any payload', () => {
     },
   )
 
+  it.each(ACTIONS)('$name refuses each field that is nested too deeply', async (spec) => {
+    const { deps, right, ask, expectUnchanged } = await arrange(spec)
+    const { entries } = (await handlerOf(spec.name)).input
+    const fields = Object.keys(entries).filter((name) => name !== 'lines')
+    const values = [3_000, 100_000].flatMap((levels) => {
+      // valibot leaves a record's field of the name `constructor` unread.
+      const value: unknown = JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`)
+      return [value, { ...right['payload'], constructor: value }]
+    })
+
+    for (const field of fields)
+      for (const value of values) expect((await ask({ ...right, [field]: value })).status).toBe(422)
+
+    for (const line of right.lines ?? [])
+      for (const value of values)
+        expect((await ask({ ...right, lines: [{ ...line, value }] })).body).toMatchObject({
+          lines: [{ reason: expect.stringContaining('nested too deeply') }],
+        })
+    expect(deps.lines.filter(({ level }) => level === 'error')).toStrictEqual([])
+    expectUnchanged()
+  })
+
   it.each(FOUND_FIRST)(
     '$name answers 404 for an unknown $what, and changes nothing',
     async (spec) => {

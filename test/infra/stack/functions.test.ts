@@ -69,9 +69,9 @@ describe('environment of the functions', () => {
   })
 })
 
-function reservedIn(stage: Parameters<typeof synthesised>[0]) {
+function reservedInProd() {
   return Object.fromEntries(
-    synthesised(stage)
+    synthesised('prod')
       .ofType('AWS::Lambda::Function')
       .flatMap(({ properties: { FunctionName, ReservedConcurrentExecutions: runs } }) =>
         runs === undefined ? [] : [[String(FunctionName), Number(runs)]],
@@ -80,7 +80,7 @@ function reservedIn(stage: Parameters<typeof synthesised>[0]) {
 }
 
 function totalOfProd() {
-  return Object.values(reservedIn('prod')).reduce((sum, runs) => sum + runs, 0)
+  return Object.values(reservedInProd()).reduce((sum, runs) => sum + runs, 0)
 }
 
 describe('reserved concurrency', () => {
@@ -90,7 +90,7 @@ describe('reserved concurrency', () => {
         (sum, { maxConcurrency }) => sum + maxConcurrency,
         0,
       )
-      return Number(reservedIn('prod')[functionName('prod', spec)]) - concurrency
+      return Number(reservedInProd()[functionName('prod', spec)]) - concurrency
     })
 
     expect(new Set(spare)).toStrictEqual(new Set([1]))

@@ -31,9 +31,9 @@ import { alter, alterSettlement } from '../../support/tampering.ts'
 import { beforeCommit, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER, accept } from '../../support/with-approval.ts'
 
-function pay(deps: TestDeps, settlementId: string, more: object = {}) {
+function pay(deps: TestDeps, settlementId: string) {
   const asked = { operator: OPERATOR, settlement_id: settlementId, bank_reference: 'bca 17' }
-  return invokeWhole('mark-settlement-paid', deps, { ...asked, ...more })
+  return invokeWhole('mark-settlement-paid', deps, asked)
 }
 
 async function anApprovedSettlement() {

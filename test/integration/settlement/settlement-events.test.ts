@@ -130,7 +130,7 @@ describe('after a restore', () => {
     deps,
     settlement,
   }) => {
-    await announceAs(deps, { ...settlement, bankReference: 'BCA 1' }, 'manual_paid')
+    await announcePaid(deps, { ...settlement, bankReference: 'BCA 1' })
     await auditedNow(deps, settlement)
 
     const answer = await payoutFile(deps, { ...BY_OPERATOR, format: 'csv' })
@@ -154,7 +154,7 @@ describe('after a restore', () => {
 
 it('a recount offers no write for what it cannot repair', async ({ deps, client, settlement }) => {
   await fail(deps, settlement)
-  await announceAs(deps, settlement, 'manual_paid')
+  await announcePaid(deps, settlement)
   const rows = deps.stored.items('DELIVERY#').filter((row) => row['event_name'] === NAMES[2])
   for (const row of rows) await erase(deps, keyOfRow(row))
   for (const { pk, sk } of deps.stored.items('ENDPOINTS#'))
@@ -196,8 +196,8 @@ it('a recount puts no event of a settlement that was closed after the plan was r
   await repaired(deps, client)
 })
 
-async function announceAs(deps: TestDeps, before: Settlement, status: Settlement['status']) {
-  const settledAt = status === 'manual_paid' ? deps.now() : undefined
+async function announcePaid(deps: TestDeps, before: Settlement) {
+  const [status, settledAt] = ['manual_paid', deps.now()] as const
   const { steps } = await announcementOfSettlement(
     deps,
     { ...before, status, settledAt },

@@ -86,6 +86,18 @@ onDynamoDb('DynamoDB Local', () => {
     expect(await tablesFor(ownAws.credentials.accessKeyId)).toContain(tableName)
     expect(await tablesFor('local')).toStrictEqual([])
   })
+
+  it('has a new access key if a kill left the file of the key empty', async () => {
+    const folder = tempDirectory()
+    writeFileSync(join(folder, 'access-key'), '')
+
+    const { endpoint, close } = await startDynamoDbLocal(folder)
+    await close()
+
+    const { accessKeyId } = localAws(endpoint).credentials
+    expect(accessKeyId).toMatch(/^[0-9a-f]{40}$/)
+    expect(readFileSync(join(folder, 'access-key'), 'utf8')).toBe(accessKeyId)
+  })
 })
 
 function portInHex(port: string) {

@@ -28,7 +28,7 @@ describe('the middlewares of an API endpoint', () => {
 })
 
 describe('the middlewares of a queue', () => {
-  const handler = queueHandler(v.object({ n: v.number() }), async ({ n }) => {
+  const handler = queueHandler(v.object({ n: v.number() }), async (_, { n }) => {
     if (n === 2) throw new Error('failed')
   })
   const eventOf = (...bodies: readonly string[]) =>

@@ -3,9 +3,10 @@ import { useContext, useRef, useState } from 'preact/hooks'
 import * as v from 'valibot'
 import { countOf, rupiah, words } from '../activity/activity-line.ts'
 import type { ConsoleCall } from '../console-call.ts'
-import { type Answer, curlOf, doCall } from './gateway.ts'
+import { curlOf, doCall } from './gateway.ts'
 import { jakartaTime } from './jakarta.ts'
 import { NoticeContext } from './notice.tsx'
+import type { Answer } from './shapes.ts'
 
 type CopyProps = {
   readonly noun: string

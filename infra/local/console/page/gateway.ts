@@ -4,7 +4,7 @@ import { asCurl, type ConsoleCall } from '../console-call.ts'
 import { rememberRefusal } from './approvals.ts'
 import { withJakartaTimes } from './jakarta.ts'
 import { about, merchant, store } from './session.ts'
-import { ClockSchema } from './shapes.ts'
+import { type Answer, ClockSchema } from './shapes.ts'
 
 const Relayed = v.object({ status: v.number(), body: v.unknown() })
 const Refusal = v.object({
@@ -18,13 +18,6 @@ const Action = v.strictObject({ status: v.number(), body: v.unknown() })
 const UNREACHABLE =
   'The gateway does not answer. Start it with npm start; this page then continues.'
 const UNKNOWN_ANSWER = 'This page cannot show the answer. Reload the page.'
-
-export type Answer = {
-  readonly ok: boolean
-  readonly status: number
-  readonly body: unknown
-  readonly message: string
-}
 
 /** Each part of the page reads its data again when this count of changes grows. */
 const changes = store(0)

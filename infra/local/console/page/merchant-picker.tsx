@@ -6,7 +6,7 @@ import { doCall, invoke, type Loaded, load, operate } from './gateway.ts'
 import { NoticeContext, WithNotices } from './notice.tsx'
 import { readPages } from './read-pages.ts'
 import { about, actFor, store, useSession } from './session.ts'
-import { ClientSchema, ClientsSchema } from './shapes.ts'
+import { ClientSchema, ClientsSchema, hasNext, PER_PAGE } from './shapes.ts'
 
 const IssuedKey = v.object({ api_key: v.string() })
 /** A day on the local clock passes in a moment. */
@@ -69,7 +69,6 @@ type Client = v.InferOutput<typeof ClientSchema>
 
 type MerchantSearchProps = { readonly demo: Client; readonly onChoose: (client: Client) => void }
 
-const PER_PAGE = 100
 const MOST_PAGES = 50
 const MOST_SHOWN = 40
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -159,7 +158,7 @@ function useMerchants() {
         if (state.hasEnded) return
         if (!('value' in loaded)) return setNote(`The list is not complete: ${loaded.error}`)
         read = [...read, ...loaded.value.data]
-        isWhole = loaded.value.data.length < PER_PAGE
+        isWhole = !hasNext(loaded.value)
         setClients(read)
       }
       return setNote(
@@ -180,7 +179,7 @@ function merchantPages() {
     schema: ClientsSchema,
     most: MOST_PAGES,
     callOf: (page) => invoke('list-clients', { page, per_page: PER_PAGE }),
-    hasNext: ({ data }) => data.length === PER_PAGE,
+    hasNext,
   })
 }
 

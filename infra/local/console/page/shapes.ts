@@ -3,6 +3,7 @@ import { PAYMENT_METHODS } from '../../../../shared/payment-status.ts'
 
 export const TextOrNull = v.nullable(v.string())
 export const NumberOrNull = v.nullable(v.number())
+export const Unreadable = { unreadable_ids: v.optional(v.array(v.string()), []) }
 const AnyText = v.nullish(v.string())
 const OptionalText = v.optional(v.string())
 
@@ -61,7 +62,7 @@ export const TimelineSchema = v.object({
 
 export const PaymentsSchema = v.object({
   ...listOf(PaymentSchema).entries,
-  pagination: v.optional(v.object({ total: v.optional(v.number()) })),
+  pagination: v.optional(v.object({ page: v.optional(v.number()), total: v.optional(v.number()) })),
   cursor: OptionalText,
 })
 export const PaidPaymentsSchema = v.object({
@@ -77,7 +78,7 @@ export const PaidPaymentsSchema = v.object({
   pagination: v.object(numbers('page', 'total')),
 })
 export const ClientSchema = v.object(texts('client_id', 'name'))
-export const ClientsSchema = listOf(ClientSchema)
+export const ClientsSchema = v.object({ ...listOf(ClientSchema).entries, ...Unreadable })
 export const DeliveriesSchema = listOf(DeliverySchema)
 export const EndpointsSchema = listOf(
   v.object({
@@ -129,8 +130,30 @@ export function numbers<const Name extends string>(...names: readonly Name[]) {
   return v.entriesFromList(names, v.number())
 }
 
+export const PER_PAGE = 100
+
+type Listed = {
+  readonly data: readonly unknown[]
+  readonly unreadable_ids?: readonly string[]
+  readonly pagination?: { readonly page?: number | undefined; readonly total?: number | undefined }
+}
+
+/** A page is shorter by rows that cannot be read: the list names them, or its total counts them. */
+export function hasNext({ data, unreadable_ids: ids = [], pagination = {} }: Listed) {
+  const { page = 1, total } = pagination
+  return total === undefined ? data.length + ids.length >= PER_PAGE : page * PER_PAGE < total
+}
+
 function listOf<const Item extends v.GenericSchema>(item: Item) {
   return v.object({ data: v.array(item) })
+}
+
+/** `message`: of a refusal, for the page. */
+export type Answer = {
+  readonly ok: boolean
+  readonly status: number
+  readonly body: unknown
+  readonly message: string
 }
 
 export type Delivery = v.InferOutput<typeof DeliverySchema>

@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
 import { api, type Loaded, load } from '../gateway.ts'
 import { readAllPages } from '../read-pages.ts'
-import { BalanceSchema, PaidPaymentsSchema } from '../shapes.ts'
+import { BalanceSchema, hasNext, PaidPaymentsSchema, PER_PAGE } from '../shapes.ts'
 
 export type PaidPayment = v.InferOutput<typeof PaidPaymentsSchema>['data'][number]
 type Balance = v.InferOutput<typeof BalanceSchema>
@@ -31,7 +31,6 @@ export type MerchantMoney = {
   readonly total: number
 }
 
-const PER_PAGE = 100
 /** More payments would make each update slow. */
 const MAX_PAGES = 10
 
@@ -41,7 +40,7 @@ export async function loadMoney(): Promise<Loaded<MerchantMoney>> {
     schema: PaidPaymentsSchema,
     most: MAX_PAGES,
     callOf: (page) => api(`payments?status=succeeded&per_page=${PER_PAGE}&page=${page}`),
-    hasNext: ({ pagination: { page, total } }) => page * PER_PAGE < total,
+    hasNext,
   })
   if (!('value' in read)) return read
   const payments = read.value.pages.flatMap(({ data }) => data)

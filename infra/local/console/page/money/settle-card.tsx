@@ -4,7 +4,6 @@ import { countOf, rupiah } from '../../activity/activity-line.ts'
 import type { ConsoleCall } from '../../console-call.ts'
 import { ActionButton, WorkButton } from '../action-button.tsx'
 import {
-  type Answer,
   api,
   ask,
   doCall,
@@ -17,7 +16,7 @@ import {
 } from '../gateway.ts'
 import { jakartaMinute } from '../jakarta.ts'
 import { Card } from '../parts.tsx'
-import { ClockSchema, SettlementsSchema } from '../shapes.ts'
+import { type Answer, ClockSchema, SettlementsSchema } from '../shapes.ts'
 
 const DAY = 86_400
 

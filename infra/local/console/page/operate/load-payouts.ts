@@ -3,14 +3,8 @@ import { DAY_MS } from '../../../../../shared/time.ts'
 import { invoke, type Loaded, load, loadClock } from '../gateway.ts'
 import { jakartaDay } from '../jakarta.ts'
 import { readAllPages } from '../read-pages.ts'
-import {
-  BatchRecordsSchema,
-  isFull,
-  isReadable,
-  type Payout,
-  PayoutsSchema,
-  PER_PAGE,
-} from './operate-shapes.ts'
+import { hasNext, PER_PAGE } from '../shapes.ts'
+import { BatchRecordsSchema, isReadable, type Payout, PayoutsSchema } from './operate-shapes.ts'
 
 /** A batch of payouts whose file may be at the bank. */
 export type LiveBatch = {
@@ -38,7 +32,7 @@ export async function loadPayouts(): Promise<Loaded<Payouts>> {
     schema: PayoutsSchema,
     most: MOST_PAGES,
     callOf: (page) => invoke('list-settlements', { status: 'recorded', page, per_page: PER_PAGE }),
-    hasNext: isFull,
+    hasNext,
   })
   if (!('value' in recorded)) return recorded
   const failed = await loadFailed()

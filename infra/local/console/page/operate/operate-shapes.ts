@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { NumberOrNull, numbers, TextOrNull, texts } from '../shapes.ts'
+import { type Answer, NumberOrNull, numbers, TextOrNull, texts, Unreadable } from '../shapes.ts'
 
 const Payout = v.object({
   ...texts('id', 'client_id', 'status', 'period_end'),
@@ -14,8 +14,6 @@ const Payout = v.object({
 })
 export type Payout = v.InferOutput<typeof Payout>
 
-const Unreadable = { unreadable_ids: v.optional(v.array(v.string()), []) }
-
 /** A list of settlements has pages with numbers; those of a period have a cursor. */
 export const PayoutsSchema = v.object({
   data: v.array(Payout),
@@ -23,16 +21,11 @@ export const PayoutsSchema = v.object({
   ...Unreadable,
 })
 
-type Listed = { readonly data: readonly unknown[]; readonly unreadable_ids: readonly string[] }
-
-export const PER_PAGE = 100
-
-/** Unreadable rows count too. */
-export function isFull({ data, unreadable_ids: ids }: Listed) {
-  return data.length + ids.length >= PER_PAGE
-}
-
-export function isReadable({ unreadable_ids: ids }: Listed) {
+export function isReadable({
+  unreadable_ids: ids,
+}: {
+  readonly unreadable_ids: readonly string[]
+}) {
   return ids.length === 0
 }
 
@@ -92,6 +85,26 @@ export const PayoutRunSchema = v.object({
   cursor: v.optional(v.string()),
 })
 export type PayoutRun = v.InferOutput<typeof PayoutRunSchema>
+
+/** A run takes about a thousand settlements. */
+const MOST_RUNS = 500
+
+/** Runs until nothing is left. `stoppedBy`: why a later run does not follow. */
+export async function allRuns(first: Answer, next: (cursor: string) => Promise<Answer>) {
+  const runs: PayoutRun[] = []
+  for (let answer = first; ; ) {
+    const { message, status } = answer
+    const run = v.safeParse(PayoutRunSchema, answer.body)
+    if (!answer.ok || !run.success)
+      return { runs, stoppedBy: runs.length > 0 ? message || `HTTP ${status}` : undefined }
+    runs.push(run.output)
+    const { continuing, cursor } = run.output
+    if (!continuing || cursor === undefined) return { runs, stoppedBy: undefined }
+    if (runs.length === MOST_RUNS)
+      return { runs, stoppedBy: `${MOST_RUNS} runs are done. Make the next batch again.` }
+    answer = await next(cursor)
+  }
+}
 
 export const AnsweredSchema = v.object({
   ...numbers('done', 'failed', 'refused'),

@@ -1,31 +1,28 @@
 import { useState } from 'preact/hooks'
-import * as v from 'valibot'
 import { rupiah } from '../../activity/activity-line.ts'
 import { ActionForm } from '../action-button.tsx'
 import { commandIn, rememberCommand } from '../approvals.ts'
-import { type Answer, doCall, operate } from '../gateway.ts'
+import { doCall, operate } from '../gateway.ts'
 import { withJakartaTimes } from '../jakarta.ts'
 import { Card, Rows, SelectField } from '../parts.tsx'
+import type { Answer } from '../shapes.ts'
 import type { Payouts } from './load-payouts.ts'
-import { type LeftOut, type Payout, type PayoutRun, PayoutRunSchema } from './operate-shapes.ts'
+import { allRuns, type LeftOut, type Payout, type PayoutRun } from './operate-shapes.ts'
 import { FORMATS, PayoutDownload, PayoutFacts, payoutsText } from './payout-text.tsx'
-
-/** A run takes about a thousand settlements. */
-const MOST_RUNS = 500
-
-type Made = Pick<PayoutRun, 'batch' | 'file'>
 
 export function PayoutRunCard({ payouts }: { readonly payouts: Payouts }) {
   const { toPay, batches, isWhole } = payouts
   const [refused, setRefused] = useState<string>()
   const [format, setFormat] = useState('xlsx')
-  const [made, setMade] = useState<readonly Made[]>([])
+  const [made, setMade] = useState<readonly PayoutRun[]>([])
   const [leftOut, setLeftOut] = useState<readonly LeftOut[]>([])
   // The list, and the cards of the batches, show the others.
   const shown = new Set([...toPay, ...batches.flatMap(({ open }) => open)].map(({ id }) => id))
   const unlisted = leftOut.filter(({ settlement_id: id }) => !shown.has(id))
   const finish = async (first: Answer) => {
-    const { runs, allLeftOut, stoppedBy } = await allRuns(first, format)
+    const next = (cursor: string) => doCall(runCall(format, cursor))
+    const { runs, stoppedBy } = await allRuns(first, next)
+    const allLeftOut = runs.flatMap((run) => run.left_out)
     setRefused(stoppedBy)
     setMade(runs)
     setLeftOut(allLeftOut)
@@ -83,24 +80,6 @@ function WhyWaiting({ payout: { id, warning }, leftOut }: WhyWaitingProps) {
 
 function runCall(format: string, cursor?: string) {
   return operate('payout-file', { format, ...(cursor !== undefined && { cursor }) })
-}
-
-async function allRuns(first: Answer, format: string) {
-  const runs: Made[] = []
-  const allLeftOut: LeftOut[] = []
-  let answer = first
-  for (let run = 0; run < MOST_RUNS; run++) {
-    const parsed = v.safeParse(PayoutRunSchema, answer.body)
-    if (!answer.ok || !parsed.success) break
-    const { left_out: leftOut, continuing, cursor, ...made } = parsed.output
-    runs.push(made)
-    allLeftOut.push(...leftOut)
-    if (!continuing || cursor === undefined) break
-    answer = await doCall(runCall(format, cursor))
-    if (!answer.ok)
-      return { runs, allLeftOut, stoppedBy: answer.message || `HTTP ${answer.status}` }
-  }
-  return { runs, allLeftOut, stoppedBy: undefined }
 }
 
 function sentence(text: string) {

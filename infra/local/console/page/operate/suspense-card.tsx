@@ -4,13 +4,8 @@ import { ActionButton } from '../action-button.tsx'
 import { invoke, type Loaded, operate, useLoad } from '../gateway.ts'
 import { Card, ReadResult, Rows, TextField, Time } from '../parts.tsx'
 import { readAllPages } from '../read-pages.ts'
-import {
-  isFull,
-  isReadable,
-  PER_PAGE,
-  type SuspenseItem,
-  SuspenseSchema,
-} from './operate-shapes.ts'
+import { hasNext, PER_PAGE } from '../shapes.ts'
+import { isReadable, type SuspenseItem, SuspenseSchema } from './operate-shapes.ts'
 
 type Kind = SuspenseItem['kind']
 
@@ -88,7 +83,7 @@ async function loadSuspense(
     schema: SuspenseSchema,
     most: MOST_PAGES,
     callOf: (page) => callOf(kind, page),
-    hasNext: isFull,
+    hasNext,
   })
   if (!('value' in read)) return read
   const { pages, isWhole } = read.value

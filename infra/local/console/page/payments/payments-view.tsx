@@ -6,7 +6,7 @@ import { api, apiPost, useRead } from '../gateway.ts'
 import { Card, Empty, Pager, ReadResult, SelectField, TextField } from '../parts.tsx'
 import { readPages } from '../read-pages.ts'
 import { goTo } from '../session.ts'
-import { CreatedSchema, PaymentsSchema } from '../shapes.ts'
+import { CreatedSchema, hasNext, PaymentsSchema, PER_PAGE as READ_PER_PAGE } from '../shapes.ts'
 import { PaymentDetail } from './payment-detail.tsx'
 import { type Payment, PaymentRows } from './payment-rows.tsx'
 import { EVERYTHING, PER_PAGE, type Search, SearchForm, searchCall } from './search-form.tsx'
@@ -184,7 +184,6 @@ function newKey() {
   return `console-${crypto.randomUUID()}`
 }
 
-const READ_PER_PAGE = 100
 const MOST_PAGES = 20
 
 type ReferencePartsProps = {
@@ -269,7 +268,7 @@ function pagesOf(status: string) {
       if (status !== '') query.set('status', status)
       return api(`payments?${query.toString()}`)
     },
-    hasNext: ({ data }) => data.length === READ_PER_PAGE,
+    hasNext,
   })
 }
 

@@ -9,13 +9,18 @@ import { NoticeContext } from '../notice.tsx'
 import { Card, Empty, ReadResult } from '../parts.tsx'
 import { type Column, StackedBars, summed } from '../pictures/stacked-bars.tsx'
 import { readAllPages } from '../read-pages.ts'
-import { DeliveriesSchema, type Delivery, type EndpointsSchema } from '../shapes.ts'
+import {
+  DeliveriesSchema,
+  type Delivery,
+  type EndpointsSchema,
+  hasNext,
+  PER_PAGE,
+} from '../shapes.ts'
 
 const HOURS = 24
 
 const OUTCOMES = ['succeeded', 'scheduled', 'abandoned', 'skipped'] as const
 
-const PER_PAGE = 100
 const MAX_PAGES = 5
 
 type DeliveryStripProps = { readonly endpoints: v.InferOutput<typeof EndpointsSchema>['data'] }
@@ -27,7 +32,7 @@ export function DeliveryStrip({ endpoints }: DeliveryStripProps) {
       schema: DeliveriesSchema,
       most: MAX_PAGES,
       callOf: (page) => invoke('list-deliveries', withClientId({ per_page: PER_PAGE, page })),
-      hasNext: ({ data }) => data.length === PER_PAGE,
+      hasNext,
     }),
   )
   return (
