@@ -5,6 +5,7 @@ import { RemovalPolicy } from 'aws-cdk-lib'
 import * as v from 'valibot'
 import { DAILY_TIMES } from '../../functions/daily-times.ts'
 import { PAYER_NAME } from '../../shared/channel/channel-facts.ts'
+import { ReturnUrl } from '../../shared/client/client-dto.ts'
 import { PROVIDER_FEES } from '../../shared/stage-settings.ts'
 import { MAX_ENDPOINTS } from '../../shared/webhook/endpoint/endpoint-store.ts'
 import { PROJECT_ROOT } from './project-root.ts'
@@ -114,7 +115,7 @@ export const StageFileSchema = v.strictObject({
    * no bank shows.
    */
   payer: v.strictObject({
-    returnUrl: v.pipe(v.string(), v.url('a URL')),
+    returnUrl: ReturnUrl,
     name: v.pipe(v.string(), v.regex(PAYER_NAME, '3 to 50 letters and spaces')),
   }),
   /** How the provider charges fees by the contract (docs/operations.md, section 3). */

@@ -7,6 +7,12 @@ import { BankSchema, type Client } from './client.ts'
 
 const text = textField(255)
 
+export const ReturnUrl = v.pipe(
+  v.string(),
+  URL_LENGTH,
+  v.check(isHttpsUrl, 'must be an https URL without user info'),
+)
+
 /** The fields that an operator may set (design section 7). Null clears an optional field. */
 export const ClientFields = v.strictObject({
   name: text,
@@ -30,9 +36,7 @@ export const ClientFields = v.strictObject({
       v.omit(BankSchema, ['since', 'isChange']),
     ),
   ),
-  return_url: v.nullable(
-    v.pipe(v.string(), URL_LENGTH, v.check(isHttpsUrl, 'must be an https URL without user info')),
-  ),
+  return_url: v.nullable(ReturnUrl),
   rate_limit_per_second: v.nullable(
     v.pipe(
       v.number(),

@@ -49,6 +49,14 @@ describe("a stage's file", () => {
       { payer: { ...devFile.payer, name: '24/7' } },
       'payer.name: 3 to 50 letters',
     ],
+    ...['http://shop.example', 'https://shop.example/a page'].map(
+      (returnUrl) =>
+        [
+          `${returnUrl} for payers`,
+          { payer: { ...devFile.payer, returnUrl } },
+          'payer.returnUrl: must be an https URL',
+        ] as const,
+    ),
     ['fees as Invoiced', { providerFees: 'Invoiced' }, 'providerFees: '],
     ['no call a minute', { providerCallsPerMinute: 0 }, 'providerCallsPerMinute: at least 1'],
     [
