@@ -3,7 +3,13 @@
  * a line for each resource; a wanted change is written there by `npm test --
  * test/infra/templates.test.ts -u`.
  */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { gunzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
+import type { DeployedStage } from '../../infra/stack/stage.ts'
+import { PROJECT_ROOT } from '../support/source-file.ts'
 import {
   type Resource,
   type StackTemplate,
@@ -11,7 +17,7 @@ import {
   synthesisedCopies,
   synthesisedFront,
 } from '../support/stack-template.ts'
-import { EVERYTHING, READY_PRODUCTION } from '../support/stage-options.ts'
+import { DOMAIN, EVERYTHING, OTHER_FIGURES, READY_PRODUCTION } from '../support/stage-options.ts'
 
 /**
  * Digests change with each release. Other tests compare the dashboard and the descriptions of
@@ -64,19 +70,100 @@ function linesOf(...templates: readonly StackTemplate[]) {
 }
 
 const readyTemplate = synthesised(READY_PRODUCTION)
-const PROD = [
-  ...linesOf(
-    readyTemplate,
-    synthesisedFront(READY_PRODUCTION),
-    synthesisedCopies(READY_PRODUCTION),
-  ),
-  ...stackLines(readyTemplate),
-]
+const front = synthesisedFront(READY_PRODUCTION)
+const copies = synthesisedCopies(READY_PRODUCTION)
+const everything = synthesised(EVERYTHING)
+const PROD = [...linesOf(readyTemplate, front, copies), ...stackLines(readyTemplate)]
 
 it.each([
   ['dev', [...linesOf(synthesised('dev')), ...stackLines(synthesised('dev'))]],
   ['prod', PROD],
-  ['webhook-egress', linesOf(synthesised(EVERYTHING)).filter((line) => !PROD.includes(line))],
+  ['webhook-egress', linesOf(everything).filter((line) => !PROD.includes(line))],
 ])('the resources of %s are the reviewed resources', async (name, lines) => {
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(`templates/${name}.txt`)
 })
+
+function nameOf({ type, properties }: Pick<Resource, 'type' | 'properties'>) {
+  const name = properties[`${type.split('::').at(-1)}Name`] ?? properties['Name']
+  return typeof name === 'string' ? [`${type} ${name}`] : []
+}
+
+/** A lost region's stage may come back where its copies or its front are. */
+it('all stacks of a stage fit into one region: no two of their resources have one name', () => {
+  // An alias belongs to a function, and a domain has a record for each kind of address.
+  const names = [everything, front, copies].flatMap(({ resources }) =>
+    resources.filter(({ type }) => !/::(Alias|RecordSet)$/.test(type)).flatMap(nameOf),
+  )
+
+  expect(names.filter((name, at) => names.indexOf(name) !== at)).toStrictEqual([])
+  expect(names.length).toBeGreaterThan(200)
+})
+
+function missingIn({ resources }: StackTemplate) {
+  const ids = new Set(resources.map(({ logicalId }) => logicalId))
+  return everything.resources.filter(({ logicalId }) => !ids.has(logicalId))
+}
+
+it.each([
+  ['front', front.resources],
+  ['webhookEgress', missingIn(readyTemplate)],
+])('%s can be turned off and on again: what is kept has no name', (_, resources) => {
+  const kept = resources.filter((one) => one.deletionPolicy?.startsWith('Retain'))
+
+  expect(kept.flatMap(nameOf)).toStrictEqual([])
+})
+
+/** Whatever can change on a live stage without a step by hand. */
+const CHANGED: DeployedStage = {
+  ...EVERYTHING,
+  ...OTHER_FIGURES,
+  settings: { ...OTHER_FIGURES.settings, name: 'prod' },
+  table: { ...OTHER_FIGURES.table, generation: 2 },
+  invocationTrail: true,
+  alarmRecipients: ['ops@gateway.example'],
+  monthlyBudgetUsd: 1,
+  copies: { region: 'eu-west-1', account: { id: '222222222222', source: '111111111111' } },
+  domain: DOMAIN,
+  front: 'cloudfront',
+  webhookEgress: 'nat',
+}
+
+const HOLDS_DATA = /::(GlobalTable|Key|Queue|Secret|Topic|LogGroup|Bucket)$/
+
+it('other settings replace and remove nothing that holds data, and replace nothing under its old name', () => {
+  // CloudFormation's own specification, which the command of the CDK contains.
+  const packed = readFileSync(join(PROJECT_ROOT, 'node_modules/aws-cdk/db.json.gz'))
+  const { entities } = JSON.parse(gunzipSync(packed).toString()).schema.resource
+  const specified = new Map<string, Record<string, { readonly causesReplacement?: string }>>(
+    entities.map((one: Record<string, string>) => [one['cloudFormationType'], one['properties']]),
+  )
+  const after = resourcesOf(synthesised(CHANGED))
+  const lost: string[] = []
+  const collisions: string[] = []
+  for (const [id, one] of resourcesOf(everything)) {
+    const next = after.get(id)
+    const isReplaced = Object.entries(specified.get(one.type) ?? {}).some(
+      ([name, { causesReplacement }]) =>
+        causesReplacement && !isDeepStrictEqual(one.properties[name], next?.properties[name]),
+    )
+    if (!next || isReplaced) lost.push(one.type)
+    if (next && isReplaced)
+      collisions.push(...nameOf(one).filter((name) => nameOf(next).includes(name)))
+  }
+
+  expect(lost).toContain('AWS::Backup::BackupVault')
+  expect(lost.filter((type) => HOLDS_DATA.test(type))).toStrictEqual([])
+  expect(collisions).toStrictEqual([])
+})
+
+type Raw = { readonly Type: string; readonly Properties?: Resource['properties'] }
+
+/** With references as they are. */
+function resourcesOf({ assembly, sizes }: StackTemplate) {
+  const entries = Object.keys(sizes).flatMap((stack) =>
+    Object.entries<Raw>(assembly.getStackByName(stack).template.Resources),
+  )
+  return new Map(
+    entries.map(([id, { Type: type, Properties: properties = {} }]) => [id, { type, properties }]),
+  )
+}

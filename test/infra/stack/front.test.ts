@@ -206,14 +206,6 @@ describe('API domain', () => {
   )
 })
 
-it('the front keeps nothing whose name would stop it from being turned on again', () => {
-  const { resources } = synthesisedFront(deployedStage('prod'))
-
-  expect(
-    resources.filter(({ deletionPolicy }) => deletionPolicy?.startsWith('Retain')),
-  ).toStrictEqual([])
-})
-
 const DAY_MS = 86_400_000
 const NOW_MS = Date.parse('2026-11-26T00:00:00Z')
 const PROBE = { host: 'pay.example', unknownKey: unknownKey('test'), keySecret: 'canary' }
