@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { type DeployedStage, stackNameOf } from '../../stack/stage.ts'
-import { awsClients, describeStack, wasCreated } from '../check/aws-clients.ts'
+import { type DeployedStage, FRONT_REGION, stackNameOf } from '../../stack/stage.ts'
+import { type AwsClients, awsClients, describeStack, wasCreated } from '../check/aws-clients.ts'
 import {
   bootstrapChecks,
   checkCredentials,
@@ -38,6 +38,7 @@ export async function preflight({ stage, region, root }: PreflightInput) {
   const accountFindings = await Promise.all([
     ...bootstrapChecks(aws, stage, region).map(({ what, check }) => runCheck(what, check)),
     runCheck('domain', () => checkDomain(aws.route53, stage.domain)),
+    runCheck('front', () => checkFront(aws, stage)),
     runCheck('stack', async () => {
       const stack = await describeStack(aws.cloudFormation, stackNameOf(stage))
       const status = stack && wasCreated(stack) ? stack.StackStatus : undefined
@@ -51,6 +52,16 @@ export async function preflight({ stage, region, root }: PreflightInput) {
     }),
   ])
   return { findings: [...localFindings, credentials, ...accountFindings.flat()], first }
+}
+
+/** The API would stay behind a front whose secret is deleted, because the front has its name. */
+async function checkFront({ cloudFormationIn }: AwsClients, stage: DeployedStage) {
+  const name = stackNameOf(stage, 'front')
+  const isLeft =
+    stage.front === 'none' && (await describeStack(cloudFormationIn(FRONT_REGION), name))
+  const detail = `${name} is still there, and would lose its secret and its origin`
+  const todo = 'delete it first: docs/operations.md, "The front on a live stage"'
+  return isLeft ? wrong('front', detail, todo) : []
 }
 
 const MAY_BE_MISSING = ['optional', 'devOptional', 'peer'] as const
