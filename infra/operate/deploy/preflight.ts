@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { type DeployedStage, FRONT_REGION, stackNameOf } from '../../stack/stage.ts'
-import { type AwsClients, awsClients, describeStack, wasCreated } from '../check/aws-clients.ts'
+import { awsClients, describeStack, wasCreated } from '../check/aws-clients.ts'
 import {
   bootstrapChecks,
   checkCredentials,
@@ -18,6 +18,8 @@ export type PreflightInput = {
   readonly region: string | undefined
   readonly root: string
 }
+
+const FRONT_OFF = 'delete it first: docs/operations.md, "The front on a live stage"'
 
 /**
  * Finds what `cdk deploy` would report too late or never: missing settings of a production stage,
@@ -38,7 +40,13 @@ export async function preflight({ stage, region, root }: PreflightInput) {
   const accountFindings = await Promise.all([
     ...bootstrapChecks(aws, stage, region).map(({ what, check }) => runCheck(what, check)),
     runCheck('domain', () => checkDomain(aws.route53, stage.domain)),
-    runCheck('front', () => checkFront(aws, stage)),
+    // The functions would lose the front's secret, and the API could not get the front's name.
+    runCheck('front', async () => {
+      const name = stackNameOf(stage, 'front')
+      if (stage.front !== 'none') return []
+      const isThere = await describeStack(aws.cloudFormationIn(FRONT_REGION), name)
+      return isThere ? wrong('front', `${name} is still there`, FRONT_OFF) : []
+    }),
     runCheck('stack', async () => {
       const stack = await describeStack(aws.cloudFormation, stackNameOf(stage))
       const status = stack && wasCreated(stack) ? stack.StackStatus : undefined
@@ -52,16 +60,6 @@ export async function preflight({ stage, region, root }: PreflightInput) {
     }),
   ])
   return { findings: [...localFindings, credentials, ...accountFindings.flat()], first }
-}
-
-/** The API would stay behind a front whose secret is deleted, because the front has its name. */
-async function checkFront({ cloudFormationIn }: AwsClients, stage: DeployedStage) {
-  const name = stackNameOf(stage, 'front')
-  const isLeft =
-    stage.front === 'none' && (await describeStack(cloudFormationIn(FRONT_REGION), name))
-  const detail = `${name} is still there, and would lose its secret and its origin`
-  const todo = 'delete it first: docs/operations.md, "The front on a live stage"'
-  return isLeft ? wrong('front', detail, todo) : []
 }
 
 const MAY_BE_MISSING = ['optional', 'devOptional', 'peer'] as const

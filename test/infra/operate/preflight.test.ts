@@ -182,7 +182,7 @@ it('preflight refuses a stage without a front while the stack of its front is th
   stackIs('gateway-prod-front', 'UPDATE_COMPLETE')
 
   expect(await problems({ stage: { ...READY_PRODUCTION, front: 'none' } })).toStrictEqual([
-    'wrong front: gateway-prod-front is still there, and would lose its secret and its origin',
+    'wrong front: gateway-prod-front is still there',
   ])
   expect(await problems()).toStrictEqual([])
 })
