@@ -71,6 +71,6 @@ export function toClientDto(client: Client) {
 function isHttpsUrl(value: string) {
   // The parser accepts spaces, backslashes and missing slashes. The provider refuses every payment
   // with such a URL.
-  const url = /^https:\/\/[^\s\\]+$/.test(value) && URL.canParse(value) ? new URL(value) : undefined
+  const url = /^https:\/\/[^\s\\]+$/.test(value) ? URL.parse(value) : null
   return url?.username === '' && url.password === ''
 }

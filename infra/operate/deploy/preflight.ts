@@ -19,8 +19,6 @@ export type PreflightInput = {
   readonly root: string
 }
 
-const FRONT_OFF = 'delete it first: docs/operations.md, "The front on a live stage"'
-
 /**
  * Finds what `cdk deploy` would report too late or never: missing settings of a production stage,
  * wrong packages or account, a first deployment that CloudFormation would roll back. Changes
@@ -45,7 +43,13 @@ export async function preflight({ stage, region, root }: PreflightInput) {
       const name = stackNameOf(stage, 'front')
       if (stage.front !== 'none') return []
       const isThere = await describeStack(aws.cloudFormationIn(FRONT_REGION), name)
-      return isThere ? wrong('front', `${name} is still there`, FRONT_OFF) : []
+      return isThere
+        ? wrong(
+            'front',
+            `${name} is still there`,
+            'docs/operations.md, "The front on a live stage"',
+          )
+        : []
     }),
     runCheck('stack', async () => {
       const stack = await describeStack(aws.cloudFormation, stackNameOf(stage))
