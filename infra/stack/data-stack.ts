@@ -64,17 +64,14 @@ export class DataStack extends StageStack {
       'Only what must wake a person: subscribe the pager',
     )
     this.output('TableName', this.table.tableName, 'The one table')
-    const secrets = [providerSecretName, callbackSecretName].map((nameOf) =>
-      nameOf(stage.settings.name),
-    )
     this.output(
       'ProviderSecretName',
-      secrets[0],
+      providerSecretName(stage.settings.name),
       'Put {"secret_key": "..."} here before the first payment',
     )
     this.output(
       'CallbackSecretName',
-      secrets[1],
+      callbackSecretName(stage.settings.name),
       'Put {"callback_tokens": ["..."]} here before the first payment',
     )
   }

@@ -15,7 +15,7 @@ import { frontAlarms, type WatchedFront } from './monitoring/alarms/front-alarms
 import { GatewayAlarms } from './monitoring/gateway-alarms.ts'
 import { operatorTopic } from './monitoring/operator-topic.ts'
 import { type DeployedStage, FRONT_REGION, hasAlarms, stackNameOf } from './stage.ts'
-import type { OriginCertificate, StageDomain } from './stage-file.ts'
+import type { StageDomain } from './stage-file.ts'
 import { addLog, arnOf, bareArn, StageStack } from './stage-stack.ts'
 
 /** Longer than the API's limit, so that the gateway's envelope answers slow requests. */
@@ -92,21 +92,19 @@ export class FrontStack extends StageStack {
         compress: false,
       },
     })
-    setClientCertificate(distribution, stage)
+    const { originCertificate } = stage.frontSettings
+    const shown = originCertificate && arnOf(this, 'acm', `certificate/${originCertificate.id}`)
+    if (shown) showCertificate(distribution, shown)
     addFrontLog(this, stage, distribution)
 
     const target = RecordTarget.fromAlias(new CloudFrontTarget(distribution))
     new ARecord(this, 'Ipv4', { zone, recordName: domain.name, target })
-    const { originCertificate: shown } = stage.frontSettings
     this.watched = {
       distributionId: distribution.distributionId,
       webAcl: acl.name,
       rules: acl.rules,
       probe: new FrontProbe(this, 'Probe', stage, domain.name).functionName,
-      certificates: {
-        public: certificate.certificateArn,
-        ...(shown && { shown: shownCertificateArn(this, shown) }),
-      },
+      certificates: { public: certificate.certificateArn, ...(shown && { shown }) },
     }
     if (hasAlarms(stage)) addAlarms(this, stage, this.watched)
 
@@ -137,22 +135,13 @@ function originOf(stage: DeployedStage, domain: StageDomain) {
 }
 
 /** The origin's construct has no certificate yet (aws-cdk, issue 37842). */
-function setClientCertificate(
-  distribution: cloudfront.Distribution,
-  { frontSettings }: DeployedStage,
-) {
-  const { originCertificate } = frontSettings
-  if (originCertificate === undefined) return
+function showCertificate(distribution: cloudfront.Distribution, ClientCertificateArn: string) {
   const { defaultChild: resource } = distribution.node
   if (!(resource instanceof cloudfront.CfnDistribution))
     throw new Error('the distribution has no resource')
   resource.addPropertyOverride('DistributionConfig.Origins.0.CustomOriginConfig.OriginMtlsConfig', {
-    ClientCertificateArn: shownCertificateArn(distribution, originCertificate),
+    ClientCertificateArn,
   })
-}
-
-function shownCertificateArn(scope: Construct, { id }: OriginCertificate) {
-  return arnOf(scope, 'acm', `certificate/${id}`)
 }
 
 /** A topic of another region cannot be an alarm's action, so the front has topics of its own. */

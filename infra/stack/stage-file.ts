@@ -5,6 +5,7 @@ import { RemovalPolicy } from 'aws-cdk-lib'
 import * as v from 'valibot'
 import { DAILY_TIMES } from '../../functions/daily-times.ts'
 import { PAYER_NAME } from '../../shared/channel/channel-facts.ts'
+import { ReturnUrl } from '../../shared/client/client-dto.ts'
 import { PROVIDER_FEES } from '../../shared/stage-settings.ts'
 import { MAX_ENDPOINTS } from '../../shared/webhook/endpoint/endpoint-store.ts'
 import { PROJECT_ROOT } from './project-root.ts'
@@ -14,9 +15,12 @@ const MAX_ATTEMPT_MS = 10_000
 /** Five addresses together fill a route. */
 const MAX_ADDRESS_SHARE = 0.2
 
-const Rate = wholeBetween(1, 1_000_000)
+const Rate = rateFrom(1)
 const Text = v.pipe(v.string(), v.minLength(1, 'not empty'))
 const Email = v.pipe(v.string(), v.email('an e-mail address'))
+const Account = textLike(/^\d{12}$/, 'twelve digits')
+const Region = textLike(/^[a-z]+(-[a-z]+)+-\d$/, 'a region such as ap-southeast-3')
+const Host = textLike(/^([a-z\d-]+\.)+[a-z\d-]+$/, 'a name such as pay.example.com')
 const Pager = v.pipe(v.string(), v.startsWith('https://'))
 
 /**
@@ -74,8 +78,8 @@ const TableSettings = v.strictObject({
   /** Units a second at most, which limits the bill. */
   maxReadUnits: Rate,
   maxWriteUnits: Rate,
-  /** Units a second that the table carries at once, for a launch. Left out: DynamoDB's default. */
-  warm: v.optional(v.strictObject({ readUnits: Rate, writeUnits: Rate })),
+  /** Units a second that the table carries at once, for a launch. Left out: the least. */
+  warm: v.optional(v.strictObject({ readUnits: rateFrom(12_000), writeUnits: rateFrom(4_000) })),
 })
 
 const TimeOfDay = v.strictObject({ hour: wholeBetween(0, 23), minute: wholeBetween(0, 59) })
@@ -87,7 +91,7 @@ const ThrottleSchema = v.strictObject({
 })
 
 /** The API's own domain name, in a hosted zone of the same account. */
-const DomainSchema = v.strictObject({ name: Text, zone: v.strictObject({ name: Text, id: Text }) })
+const DomainSchema = v.strictObject({ name: Host, zone: v.strictObject({ name: Host, id: Text }) })
 
 /** All settings of a stage. Secrets are in Secrets Manager. */
 export const StageFileSchema = v.strictObject({
@@ -95,12 +99,7 @@ export const StageFileSchema = v.strictObject({
    * A deployment with other credentials, or to another region, is refused. Left out: wherever the
    * credentials lead.
    */
-  location: v.optional(
-    v.strictObject({
-      account: v.pipe(v.string(), v.regex(/^\d{12}$/, 'twelve digits')),
-      region: Text,
-    }),
-  ),
+  location: v.optional(v.strictObject({ account: Account, region: Region })),
   /**
    * `closed`: every route answers 500, no queue or schedule starts anything, operators' functions
    * run.
@@ -114,8 +113,8 @@ export const StageFileSchema = v.strictObject({
    * no bank shows.
    */
   payer: v.strictObject({
-    returnUrl: v.pipe(v.string(), v.url('a URL')),
-    name: v.pipe(v.string(), v.regex(PAYER_NAME, '3 to 50 letters and spaces')),
+    returnUrl: ReturnUrl,
+    name: textLike(PAYER_NAME, '3 to 50 letters and spaces'),
   }),
   /** How the provider charges fees by the contract (docs/operations.md, section 3). */
   providerFees: v.picklist(PROVIDER_FEES),
@@ -183,8 +182,8 @@ export const StageFileSchema = v.strictObject({
    */
   copies: v.optional(
     v.strictObject({
-      region: Text,
-      account: v.optional(v.strictObject({ id: Text, source: Text })),
+      region: Region,
+      account: v.optional(v.strictObject({ id: Account, source: Account })),
     }),
   ),
   /** Left out: API Gateway generates an address. With a domain the generated address is closed. */
@@ -240,8 +239,16 @@ export function readStageFile(stage: string) {
   return parseStageFile(file, readFileSync(join(PROJECT_ROOT, file), 'utf8'))
 }
 
+function textLike(pattern: RegExp, message: string) {
+  return v.pipe(v.string(), v.regex(pattern, message))
+}
+
 function numberAboveZero(most: number) {
   return v.pipe(v.number(), v.gtValue(0, 'above 0'), v.maxValue(most, `at most ${most}`))
+}
+
+function rateFrom(least: number) {
+  return wholeBetween(least, 1_000_000)
 }
 
 function wholeBetween(least: number, most: number) {

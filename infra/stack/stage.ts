@@ -50,8 +50,8 @@ export function deployedStage(name: string) {
     clientRateLimit,
     clientCreateLimit,
     pushLimit,
-    ...(providerCallsPerMinute !== undefined && { providerCallsPerMinute }),
-    ...(keyLifetimeDays !== undefined && { keyLifetimeDays }),
+    providerCallsPerMinute,
+    keyLifetimeDays,
   }
   return { ...file, settings }
 }

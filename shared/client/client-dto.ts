@@ -7,6 +7,12 @@ import { BankSchema, type Client } from './client.ts'
 
 const text = textField(255)
 
+export const ReturnUrl = v.pipe(
+  v.string(),
+  URL_LENGTH,
+  v.check(isHttpsUrl, 'must be an https URL without user info'),
+)
+
 /** The fields that an operator may set (design section 7). Null clears an optional field. */
 export const ClientFields = v.strictObject({
   name: text,
@@ -30,9 +36,7 @@ export const ClientFields = v.strictObject({
       v.omit(BankSchema, ['since', 'isChange']),
     ),
   ),
-  return_url: v.nullable(
-    v.pipe(v.string(), URL_LENGTH, v.check(isHttpsUrl, 'must be an https URL without user info')),
-  ),
+  return_url: v.nullable(ReturnUrl),
   rate_limit_per_second: v.nullable(
     v.pipe(
       v.number(),
@@ -67,6 +71,6 @@ export function toClientDto(client: Client) {
 function isHttpsUrl(value: string) {
   // The parser accepts spaces, backslashes and missing slashes. The provider refuses every payment
   // with such a URL.
-  const url = /^https:\/\/[^\s\\]+$/.test(value) && URL.canParse(value) ? new URL(value) : undefined
+  const url = /^https:\/\/[^\s\\]+$/.test(value) ? URL.parse(value) : null
   return url?.username === '' && url.password === ''
 }

@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { LocalAnswer } from '../process/local-http-server.ts'
-import { jsonReply, type LocalReply, type LocalRequest } from '../process/local-http-server.ts'
+import {
+  jsonReply,
+  type LocalAnswer,
+  type LocalReply,
+  type LocalRequest,
+} from '../process/local-http-server.ts'
 
 const PROJECT = join(import.meta.dirname, '../../..')
 

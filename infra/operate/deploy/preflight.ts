@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { type DeployedStage, stackNameOf } from '../../stack/stage.ts'
+import { type DeployedStage, FRONT_REGION, stackNameOf } from '../../stack/stage.ts'
 import { awsClients, describeStack, wasCreated } from '../check/aws-clients.ts'
 import {
   bootstrapChecks,
@@ -38,6 +38,19 @@ export async function preflight({ stage, region, root }: PreflightInput) {
   const accountFindings = await Promise.all([
     ...bootstrapChecks(aws, stage, region).map(({ what, check }) => runCheck(what, check)),
     runCheck('domain', () => checkDomain(aws.route53, stage.domain)),
+    // The functions would lose the front's secret, and the API could not get the front's name.
+    runCheck('front', async () => {
+      const name = stackNameOf(stage, 'front')
+      if (stage.front !== 'none') return []
+      const isThere = await describeStack(aws.cloudFormationIn(FRONT_REGION), name)
+      return isThere
+        ? wrong(
+            'front',
+            `${name} is still there`,
+            'docs/operations.md, "The front on a live stage"',
+          )
+        : []
+    }),
     runCheck('stack', async () => {
       const stack = await describeStack(aws.cloudFormation, stackNameOf(stage))
       const status = stack && wasCreated(stack) ? stack.StackStatus : undefined

@@ -1,7 +1,6 @@
 import * as aws from '@aws-sdk/client-cloudformation'
 import { type DeployedStage, stackNameOf } from '../../stack/stage.ts'
-import type { AwsClients } from '../check/aws-clients.ts'
-import { describeStack, wasCreated } from '../check/aws-clients.ts'
+import { type AwsClients, describeStack, wasCreated } from '../check/aws-clients.ts'
 import { type Finding, findingsOrOk, ok, runCheck, unclear, wrong } from '../check/finding.ts'
 
 export type Waiting = {

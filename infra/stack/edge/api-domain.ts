@@ -68,6 +68,8 @@ export class ApiDomain extends Construct {
       ipAddressType: apigateway.IpAddressType.DUAL_STACK,
       ...this.mutualTls(stage),
     })
+    // The API closes its generated address: only when this one is there.
+    httpApi.api.node.addDependency(domainName)
     new apigateway.ApiMapping(this, 'Mapping', {
       api: httpApi.api,
       stage: httpApi.stage,

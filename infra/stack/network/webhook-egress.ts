@@ -1,4 +1,4 @@
-import { Aws, CfnOutput, Fn } from 'aws-cdk-lib'
+import { Aws, CfnOutput, Fn, RemovalPolicy } from 'aws-cdk-lib'
 import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import * as ec2 from 'aws-cdk-lib/aws-ec2'
 import { CfnFlowLog, type IVpc } from 'aws-cdk-lib/aws-ec2'
@@ -33,12 +33,10 @@ const EPHEMERAL = [1024, 65_535] as const
 class FlowLogs extends Construct {
   constructor(scope: Construct, id: string, vpc: IVpc, stage: DeployedStage) {
     super(scope, id)
-    // The key's policy requires the stage's prefix (stage-key.ts).
-    const log = addLog(
-      this,
-      `/gateway-${stage.settings.name}/webhook-egress`,
-      removalPolicyBesidesTable(stage),
-    )
+    // The key's policy requires the stage's prefix (stage-key.ts). A kept log's name would prevent
+    // a new network.
+    const logName = `/gateway-${stage.settings.name}/webhook-egress`
+    const log = addLog(this, logName, RemovalPolicy.DESTROY)
     const writer = new ServicePrincipal('vpc-flow-logs.amazonaws.com').withConditions({
       StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID },
     })

@@ -10,12 +10,7 @@ import {
 import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { Alias, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda'
 import { Construct, type IConstruct } from 'constructs'
-import {
-  answersClients,
-  functionName,
-  routeKeyOf,
-  runsByItself,
-} from '../../../functions/function-spec.ts'
+import { answersClients, functionName, routeKeyOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { ENV } from '../../../shared/runtime/config.ts'
 import { allow } from '../allow.ts'
@@ -45,7 +40,7 @@ export class ReleaseProof extends Construct {
     { stage, functions }: { stage: DeployedStage; functions: GatewayFunctions },
   ) {
     super(scope, id)
-    const proven = functions.all.filter(({ spec }) => runsByItself(spec))
+    const { all: proven } = functions
     const asks = proven.map((made) => ({
       target: targetOf(made),
       ...(answersClients(made.spec) && { route: routeKeyOf(made.spec) }),

@@ -32,20 +32,16 @@ function runsOfQueues({ trigger }: FunctionSpec, load?: Load) {
  * The environments that can serve one client's requests; undefined for a function that serves none.
  */
 export function clientEnvironments(spec: FunctionSpec, stage: DeployedStage) {
+  const { accountConcurrency: all } = stage
   return answersClients(spec)
-    ? MANIFEST.filter(answersClients)
-        .map((api) => reservedConcurrency(api, stage).reservedConcurrentExecutions)
-        .reduce<number>(
-          (sum, runs) =>
-            Math.min(stage.accountConcurrency, sum + (runs ?? stage.accountConcurrency)),
-          0,
-        )
+    ? Math.min(all, reservedRuns(stage, MANIFEST.filter(answersClients), all))
     : undefined
 }
 
-export function reservedRuns(stage: DeployedStage) {
-  return MANIFEST.reduce(
-    (sum, spec) => sum + (reservedConcurrency(spec, stage).reservedConcurrentExecutions ?? 0),
+export function reservedRuns(stage: DeployedStage, specs = MANIFEST, unreserved = 0) {
+  return specs.reduce(
+    (sum, spec) =>
+      sum + (reservedConcurrency(spec, stage).reservedConcurrentExecutions ?? unreserved),
     0,
   )
 }

@@ -63,16 +63,18 @@ export class GatewayHttpApi extends Construct {
   }
 
   private addRoute(name: string, routeKey: apigateway.HttpRouteKey, lambda: IFunction) {
-    this.routes.push(
-      new apigateway.HttpRoute(this, name, {
-        httpApi: this.api,
-        routeKey,
-        integration: new HttpLambdaIntegration('Integration', lambda, {
-          payloadFormatVersion: apigateway.PayloadFormatVersion.VERSION_2_0,
-          timeout: INTEGRATION_TIMEOUT,
-        }),
+    const route = new apigateway.HttpRoute(this, name, {
+      httpApi: this.api,
+      routeKey,
+      integration: new HttpLambdaIntegration('Integration', lambda, {
+        payloadFormatVersion: apigateway.PayloadFormatVersion.VERSION_2_0,
+        timeout: INTEGRATION_TIMEOUT,
       }),
-    )
+    })
+    // Another kind of deployment calls another alias, which it must be allowed to call.
+    const { node } = route
+    node.findChild('Integration').node.addDependency(node.findChild('Integration-Permission'))
+    this.routes.push(route)
   }
 
   private addStage(stage: DeployedStage) {

@@ -52,7 +52,8 @@ beforeEach(() => {
     .on(GetCallerIdentityCommand)
     .resolves({ Account: '000000000000', Arn: 'arn:aws:iam::000000000000:user/ayu' })
   stackIs('CDKToolkit', 'UPDATE_COMPLETE', '28')
-  for (const part of ['', '-data', '-operators', '-watch']) stackIsAbsent(`gateway-prod${part}`)
+  for (const part of ['', '-data', '-operators', '-watch', '-front'])
+    stackIsAbsent(`gateway-prod${part}`)
   route53.on(GetHostedZoneCommand, { Id: 'Z1' }).resolves(zone('example.org'))
   setUnreserved(990)
 })
@@ -173,8 +174,17 @@ it('preflight of a first deployment needs a hundred unreserved executions if the
   expect(await problems()).toStrictEqual([expect.stringMatching(/^wrong Lambda concurrency: /)])
   expect(reserved).toBeGreaterThan(500)
   setUnreserved(10)
-  stackIsAbsent('gateway-dev')
+  for (const part of ['', '-front']) stackIsAbsent(`gateway-dev${part}`)
   expect(await problems({ stage: deployedStage('dev') })).toStrictEqual([])
+})
+
+it('preflight refuses a stage without a front while the stack of its front is there', async () => {
+  stackIs('gateway-prod-front', 'UPDATE_COMPLETE')
+
+  expect(await problems({ stage: { ...READY_PRODUCTION, front: 'none' } })).toStrictEqual([
+    'wrong front: gateway-prod-front is still there',
+  ])
+  expect(await problems()).toStrictEqual([])
 })
 
 it('preflight refuses a deployment while a stack points at an earlier data stack', async () => {

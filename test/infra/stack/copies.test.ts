@@ -35,22 +35,6 @@ it('copies in another account leave the keys of the stage as they are', () => {
   )
 })
 
-it('another key has another vault, and another table another selection of the plan', () => {
-  const table = { ...READY_PRODUCTION.table, encryption: 'aws', generation: 2 } as const
-  const names = [READY_PRODUCTION, STAGE, { ...READY_PRODUCTION, table }].map((stage) => {
-    const stacks = synthesised(stage)
-    const selections = stacks.each('AWS::Backup::BackupSelection', 'BackupSelection')
-    const vaults = stacks.each('AWS::Backup::BackupVault', 'BackupVaultName')
-    return [...vaults, ...selections.map((selection) => Object(selection)['SelectionName'])]
-  })
-
-  expect(names).toStrictEqual([
-    ['gateway-prod-customer', 'gateway-prod'],
-    ['gateway-prod-shared', 'gateway-prod'],
-    ['gateway-prod-aws', 'gateway-prod-2'],
-  ])
-})
-
 it('a failed creation takes no name but that of the table', () => {
   const kept = [synthesised, synthesisedCopies].flatMap((make) =>
     make(READY_PRODUCTION).resources.filter((one) => one.deletionPolicy === 'Retain'),

@@ -54,16 +54,14 @@ describe('environment of the functions', () => {
   })
 
   it('of a function that answers clients contains the sum of their reserved concurrency', () => {
-    const prod = synthesised('prod').all('AWS::Lambda::Function')
-    const clientFunctions = new Set(
-      MANIFEST.filter(answersClients).map((spec) => functionName('prod', spec)),
+    const runs = reservedIn('prod')
+    const reserved = MANIFEST.filter(answersClients).flatMap(
+      (spec) => runs[functionName('prod', spec)] ?? [],
     )
-    const reserved = prod
-      .filter(({ FunctionName }) => clientFunctions.has(String(FunctionName)))
-      .map(({ ReservedConcurrentExecutions: runs }) => Number(runs))
+    const prod = synthesised('prod').all('AWS::Lambda::Function')
     const settings = JSON.stringify(prod).match(/"environments\\":\d+/g)
 
-    const sum = reserved.reduce((runs, ownRuns) => runs + ownRuns)
+    const sum = reserved.reduce((all, own) => all + own)
     expect(settings).toStrictEqual(reserved.map(() => String.raw`"environments\":${sum}`))
     expect(sum).toBeGreaterThan(100)
   })
@@ -86,11 +84,8 @@ function totalOfProd() {
 describe('reserved concurrency', () => {
   it('in production exceeds each queue’s concurrency by one, for the release proof, and leaves enough for others', () => {
     const spare = MANIFEST.filter(({ trigger }) => trigger.kind === 'queue').map((spec) => {
-      const concurrency = queuesOf(spec.trigger).reduce(
-        (sum, { maxConcurrency }) => sum + maxConcurrency,
-        0,
-      )
-      return Number(reservedInProd()[functionName('prod', spec)]) - concurrency
+      const runs = Number(reservedIn('prod')[functionName('prod', spec)])
+      return queuesOf(spec.trigger).reduce((left, one) => left - one.maxConcurrency, runs)
     })
 
     expect(new Set(spare)).toStrictEqual(new Set([1]))

@@ -142,6 +142,17 @@ describe('the HTTP API', () => {
     expect(dependsOn).toStrictEqual(expect.arrayContaining(routes))
   })
 
+  it('closes its generated address and calls an alias only when the other way is there', () => {
+    const { only, ofType } = synthesised(EVERYTHING)
+    const integrations = ofType('AWS::ApiGatewayV2::Integration').map(({ dependsOn }) => dependsOn)
+
+    const { logicalId } = only('AWS::ApiGatewayV2::DomainName')
+    expect(only('AWS::ApiGatewayV2::Api').dependsOn).toContain(logicalId)
+    expect(integrations).toStrictEqual(
+      integrations.map(() => [expect.stringContaining('IntegrationPermission')]),
+    )
+  })
+
   it.each(['GET /v1/payment', '$Default'])(
     'refuses a throttle of %j, which no function answers',
     (route) => {

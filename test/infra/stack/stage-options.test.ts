@@ -7,12 +7,7 @@ import {
 } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { type DeployedStage, deployedStage, stackNameOf } from '../../../infra/stack/stage.ts'
-import {
-  type StackTemplate,
-  synthesised,
-  synthesisedCopies,
-  synthesisedFront,
-} from '../../support/stack-template.ts'
+import { type StackTemplate, synthesised, synthesisedFront } from '../../support/stack-template.ts'
 import { EVERYTHING, NAMED, OPTIONAL_STAGES, stageWith } from '../../support/stage-options.ts'
 
 const templates = Object.entries(OPTIONAL_STAGES).map(([what, stage]) => ({
@@ -92,21 +87,6 @@ it.each(['dev with a domain', 'dev behind CloudFront'])(
     expect(domain.properties['MutualTlsAuthentication']).toBeUndefined()
   },
 )
-
-/** A lost region's stage may come back where its copies or its front are. */
-it('all stacks of a stage fit into one region: no two of their resources have one name', () => {
-  const names = [synthesised, synthesisedFront, synthesisedCopies].flatMap((make) =>
-    make(EVERYTHING).resources.flatMap(({ type, properties }) => {
-      const name = properties[`${type.split('::').at(-1)}Name`] ?? properties['Name']
-      // An alias belongs to a function, and a domain has a record for each kind of address.
-      const isOwn = typeof name === 'string' && !/::(Alias|RecordSet)$/.test(type)
-      return isOwn ? [`${type} ${name}`] : []
-    }),
-  )
-
-  expect(names.filter((name, at) => names.indexOf(name) !== at)).toStrictEqual([])
-  expect(names.length).toBeGreaterThan(200)
-})
 
 function typesIn(name: string) {
   const { Resources } = synthesised(EVERYTHING).assembly.getStackByName(name).template as {

@@ -49,6 +49,11 @@ describe("a stage's file", () => {
       { payer: { ...devFile.payer, name: '24/7' } },
       'payer.name: 3 to 50 letters',
     ],
+    [
+      'a return URL by http',
+      { payer: { ...devFile.payer, returnUrl: 'http://shop.example' } },
+      'payer.returnUrl: must be an https URL',
+    ],
     ['fees as Invoiced', { providerFees: 'Invoiced' }, 'providerFees: '],
     ['no call a minute', { providerCallsPerMinute: 0 }, 'providerCallsPerMinute: at least 1'],
     [
@@ -57,6 +62,22 @@ describe("a stage's file", () => {
       'providerCallsPerMinute: a whole number',
     ],
     ['a budget of nothing', { monthlyBudgetUsd: 0 }, 'monthlyBudgetUsd: above 0'],
+    [
+      'a URL as a domain',
+      { domain: { name: 'https://shop.example', zone: { name: 'shop.example', id: 'Z1' } } },
+      'domain.name: a name such as',
+    ],
+    ['a city', { copies: { region: 'Singapore' } }, 'copies.region: a region such as'],
+    [
+      'eleven digits',
+      { location: { account: '12345678901', region: 'eu-west-1' } },
+      'location.account: twelve digits',
+    ],
+    [
+      'a table colder than a new one',
+      { table: { ...devFile.table, warm: { readUnits: 11_999, writeUnits: 4_000 } } },
+      'table.warm.readUnits: at least 12000',
+    ],
     ['an address without @', { alarmRecipients: ['ops'] }, 'alarmRecipients.0: an e-mail address'],
     ['a pager by http', { pageRecipients: ['http://p.example'] }, 'pageRecipients.0: an e-mail'],
     [

@@ -14,8 +14,7 @@ import {
   refusedWith,
 } from '../../support/operator-actions.ts'
 import { alter } from '../../support/tampering.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
-import { withoutTopic } from '../../support/test-deps.ts'
+import { type TestDeps, withoutTopic } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import {
   ABANDONED,
