@@ -54,7 +54,7 @@ describe('environment of the functions', () => {
   })
 
   it('of a function that answers clients contains the sum of their reserved concurrency', () => {
-    const runs = reservedIn('prod')
+    const runs = reservedInProd()
     const reserved = MANIFEST.filter(answersClients).flatMap(
       (spec) => runs[functionName('prod', spec)] ?? [],
     )
@@ -84,7 +84,7 @@ function totalOfProd() {
 describe('reserved concurrency', () => {
   it('in production exceeds each queue’s concurrency by one, for the release proof, and leaves enough for others', () => {
     const spare = MANIFEST.filter(({ trigger }) => trigger.kind === 'queue').map((spec) => {
-      const runs = Number(reservedIn('prod')[functionName('prod', spec)])
+      const runs = Number(reservedInProd()[functionName('prod', spec)])
       return queuesOf(spec.trigger).reduce((left, one) => left - one.maxConcurrency, runs)
     })
 
