@@ -16,6 +16,7 @@ import {
   aWaitingSettlement,
   beforeBatchChanges,
   cancelFile,
+  expectLeftOut,
   fileOf,
   twoInABatch,
 } from '../../support/batch-builders.ts'
@@ -187,10 +188,7 @@ describe('the bank’s answer and a cancellation at the same time', () => {
 
       expect(await cancelFile(raced, 1)).toMatchObject(refused)
 
-      expect(await fileOf(deps)).toMatchObject({
-        ids: [],
-        leftOut: [{ settlement_id: other.settlementId }],
-      })
+      await expectLeftOut(deps, other)
     },
   )
 
@@ -246,7 +244,6 @@ it.each([
   ['re-credited', recredit, '--payout_hold REASON stops'],
 ])('an answer that says paid of a %s settlement is refused, and told', async (_, act, hint) => {
   const { deps, ...settlement } = await aLonePayout()
-  await fileOf(deps)
   await fail(deps, settlement)
   await act(deps, settlement)
 
