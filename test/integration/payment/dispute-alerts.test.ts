@@ -19,6 +19,10 @@ import { CASE, inDays, send, tellWhenDue } from './dispute-news.ts'
  * (design section 14).
  */
 
+function isOfCase({ kind }: { readonly kind: string }) {
+  return kind === 'suspense.case'
+}
+
 describe('the alerts of a dispute', () => {
   it('says what was refunded before, which answers it', async ({ deps, credited: paid }) => {
     await bookRefund(deps, paid.payment, 40_000, 'refund-1')
@@ -43,8 +47,9 @@ describe('the alerts of a dispute', () => {
       for (const step of order) await steps[step]()
       await tellWhenDue(deps)
 
-      const told = deps.published.filter(({ kind }) => kind === 'suspense.case').at(-1)
-      expect(told?.message).toContain(`${row.transactionId} has taken 100000 IDR`)
+      expect(deps.published.findLast(isOfCase)?.message).toContain(
+        `${row.transactionId} has taken 100000 IDR`,
+      )
       const { body } = await invokeAdmin('list-suspense', deps, { kind: 'case' })
       expect(body).toMatchObject({
         data: [
@@ -124,8 +129,9 @@ describe('the alerts of a dispute', () => {
 
     await tellWhenDue(deps)
 
-    const told = deps.published.filter(({ kind }) => kind === 'suspense.case').at(-1)
-    expect(told?.message).toContain('40000 IDR of the payment went back before')
+    expect(deps.published.findLast(isOfCase)?.message).toContain(
+      '40000 IDR of the payment went back before',
+    )
   })
 
   it('is told again at half its time and a day before its end, and lapses after ninety days', async ({
