@@ -8,6 +8,7 @@ import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { bookRefund } from '../../support/money-rows.ts'
 import {
+  anAssumedPayment,
   anOpenPayment,
   post,
   postAssumed,
@@ -18,7 +19,6 @@ import { aLoneClient, withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment, rowNow } from '../../support/synced-payment.ts'
 import { interceptTable, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
-import { anAssumedPayment } from '../payout/recorded-settlement.ts'
 import { compareNow } from './books-world.ts'
 
 async function aWorld() {

@@ -15,7 +15,7 @@ import { settlementKey } from '../../../shared/table/keys.ts'
 import { addMs, timestampOf } from '../../../shared/time.ts'
 import { aChargeback, aFinding, someHeldMoney } from '../../support/money-rows.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
-import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { anAssumedPayment, aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
   aDayLater,
@@ -31,7 +31,7 @@ import { paymentOf } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeCommit, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
-import { anAssumedPayment, anAuditedSettlement, auditedTest as it } from './recorded-settlement.ts'
+import { anAuditedSettlement, auditedTest as it } from './recorded-settlement.ts'
 
 describe('a bank reference', () => {
   it('pays out one settlement: a second use is a conflict', async ({

@@ -121,20 +121,18 @@ async function onBookedItem(
   return (frozen: TestDeps) => write(frozen, item)
 }
 
+function onRow(write: (frozen: TestDeps, row: ReturnType<typeof aRow>) => Promise<unknown>) {
+  return async (deps: TestDeps) => {
+    const row = aRow(deps)
+    return (frozen: TestDeps) => write(frozen, row)
+  }
+}
+
 const WRITERS: readonly (readonly [name: string, prepare: Prepare])[] = [
-  [
-    'a row that names no payment',
-    async (deps) => {
-      const row = aRow(deps)
-      return (frozen) => bookUnmatchedRow(frozen, row)
-    },
-  ],
+  ['a row that names no payment', onRow(bookUnmatchedRow)],
   [
     'a row with its finding',
-    async (deps) => {
-      const row = aRow(deps)
-      return (frozen) => bookUnmatchedRow(frozen, row, findingAbout(deps, row.transactionId))
-    },
+    onRow((frozen, row) => bookUnmatchedRow(frozen, row, findingAbout(frozen, row.transactionId))),
   ],
   [
     'a row that is void',
@@ -146,13 +144,11 @@ const WRITERS: readonly (readonly [name: string, prepare: Prepare])[] = [
   ],
   [
     'a withdrawal',
-    async (deps) => {
-      const row = aRow(deps)
-      return (frozen) =>
-        bookTransfer(frozen, row, 'withdrawal', {
-          contradiction: findingAbout(deps, row.transactionId),
-        })
-    },
+    onRow((frozen, row) =>
+      bookTransfer(frozen, row, 'withdrawal', {
+        contradiction: findingAbout(frozen, row.transactionId),
+      }),
+    ),
   ],
   [
     'held money that settles',

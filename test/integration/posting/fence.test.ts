@@ -20,10 +20,10 @@ import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { adjustBalance, aVoid, bookRefund } from '../../support/money-rows.ts'
 import {
   aDigestOfShard,
+  anAssumedPayment,
   anOpenPayment,
   entriesIn,
   post,
-  postAssumed,
   settledRowFor,
 } from '../../support/paid-builders.ts'
 import { erase, putRaw, rawItem } from '../../support/tampering.ts'
@@ -191,7 +191,7 @@ describe('a write during which another run raises the fence', () => {
   )
 
   it('does not book a late row; the next try books it', async ({ deps, client }) => {
-    const payment = await postAssumed(deps, await anOpenPayment(deps, client))
+    const payment = await anAssumedPayment(deps, client)
     const row = settledRowFor(payment, { feeMinor: 4_440 })
     const raised = beforeCommit(deps, () =>
       raiseFence(deps, client.clientId, addMs(deps.now(), MINUTE_MS)),
