@@ -40,7 +40,6 @@ describe('a second approval of the same figures', () => {
   it('is refused while the difference is accepted by the first one, and ends no acceptance', async () => {
     const { deps, clientId } = await withClient()
     const credit = async (credited_minor: number) => {
-      deps.clock.advance(1)
       await alter(deps, shardKey(clientId, 3), { credited_minor, credited_at: deps.now() })
       return auditLedger(deps, clientId)
     }

@@ -10,6 +10,7 @@ import { raiseFence } from '../../../shared/ledger/fence-store.ts'
 import { adjustCredit, moveCredit, shardOf } from '../../../shared/ledger/shard-store.ts'
 import { recreditWindow, writeOffInWindow } from '../../../shared/ledger/window-store.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { bookLateRow } from '../../../shared/posting/post-payments.ts'
@@ -147,34 +148,23 @@ it('a movement keeps the time of its transaction; its entry is posted at the fen
   expect(await findStoredPayment(deps, payment.paymentId)).toMatchObject({ movements: [times] })
 })
 
-type Write = (deps: TestDeps) => Promise<unknown>
+function bookVoid(deps: TestDeps, open: Payment) {
+  return movePayment(deps, open, aVoid(deps, 'own', open.notionalMinor, true))
+}
 
-async function preparePosting(deps: TestDeps, client: Client): Promise<Write> {
-  const open = await anOpenPayment(deps, client)
-  return (writeDeps) => post(writeDeps, open)
-}
-async function prepareVoid(deps: TestDeps, client: Client): Promise<Write> {
-  const open = await anOpenPayment(deps, client)
-  return (writeDeps) =>
-    movePayment(writeDeps, open, aVoid(writeDeps, 'own', open.notionalMinor, true))
-}
-async function prepareAdjustment(_: TestDeps, client: Client): Promise<Write> {
-  return (writeDeps) => adjustBalance(writeDeps, client, 'correction', -25_000, 'BANK-1')
+function adjust(deps: TestDeps, { clientId }: Payment) {
+  return adjustBalance(deps, { clientId }, 'correction', -25_000, 'BANK-1')
 }
 
 describe('a write during which another run raises the fence', () => {
   it.for([
-    ['a posting', preparePosting, { message: expect.stringContaining('kept being closed') }],
-    [
-      'a void of an open payment',
-      prepareVoid,
-      { message: expect.stringContaining('kept changing') },
-    ],
-    ['an adjustment', prepareAdjustment, { code: 'conflict' }],
+    ['a posting', post, { message: expect.stringContaining('kept being closed') }],
+    ['a void of an open payment', bookVoid, { message: expect.stringContaining('kept changing') }],
+    ['an adjustment', adjust, { code: 'conflict' }],
   ] as const)(
     'gives up and writes nothing if the fence rises before each try: %s',
-    async ([, writer, error], { deps, client }) => {
-      const write = await writer(deps, client)
+    async ([, write, error], { deps, client }) => {
+      const open = await anOpenPayment(deps, client)
       const raised = interceptTable(deps, {
         before: async ({ name }) => {
           if (name !== 'transact') return
@@ -183,10 +173,10 @@ describe('a write during which another run raises the fence', () => {
         },
       })
 
-      await expect(write(raised)).rejects.toMatchObject(error)
+      await expect(write(raised, open)).rejects.toMatchObject(error)
 
       expect(await entriesIn(deps, client)).toStrictEqual([])
-      await write(deps)
+      await write(deps, open)
     },
   )
 
