@@ -145,6 +145,7 @@ describe('an approved action (design section 11)', () => {
       await approve(deps, asked)
     })
     expect(await adjust(replaced)).toMatchObject({ status: 200 })
+    expect(await deps.table.get(key)).toMatchObject({ at: deps.now(), usedAt: deps.now() })
   })
 
   it('is refused when the approval expires between read and write', async () => {

@@ -4,7 +4,6 @@
  */
 import { describe, expect } from 'vitest'
 import { changeClient } from '../../../shared/client/client-store.ts'
-import { approve } from '../../../shared/operator/approve.ts'
 import { payoutFigures } from '../../../shared/payout/payout-figures.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
@@ -30,7 +29,7 @@ import {
 import { paymentOf } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeCommit, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
-import { APPROVER } from '../../support/with-approval.ts'
+import { APPROVER, approvePayout } from '../../support/with-approval.ts'
 import { anAuditedSettlement, auditedTest as it } from './recorded-settlement.ts'
 
 describe('a bank reference', () => {
@@ -231,15 +230,6 @@ describe('a payout needs an approval of', () => {
     }
   })
 })
-
-function approvePayout(
-  deps: TestDeps,
-  { settlementId: settlement_id }: Settlement,
-  figures: Record<string, number | string>,
-) {
-  const payload = { settlement_id, ...figures }
-  return approve(deps, { action: 'mark-settlement-paid', payload, operator: APPROVER })
-}
 
 /** In the list of what is to be paid out. */
 async function listedWarning(deps: TestDeps, { settlementId }: Settlement) {
