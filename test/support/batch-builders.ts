@@ -1,9 +1,9 @@
 import * as v from 'valibot'
+import { expect } from 'vitest'
 import type { Client } from '../../shared/client/client.ts'
 import { approve } from '../../shared/operator/approve.ts'
 import { batchSubject } from '../../shared/settlement/batch/batch.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
-import { findAnySettlement } from '../../shared/settlement/settlement-store.ts'
 import { auditHeadKey } from '../../shared/table/keys.ts'
 import { adjustBalance } from './money-rows.ts'
 import { invokeWhole, OPERATOR } from './operator-actions.ts'
@@ -31,26 +31,27 @@ export async function fileOf(deps: TestDeps, input: object = {}) {
   return { status, batch, rows, ids: rows.map((row) => row[2]), leftOut }
 }
 
+/** The next file has no line, and leaves out this payout alone. */
+export async function expectLeftOut(deps: TestDeps, { settlementId }: Settlement) {
+  const leftOut = [{ settlement_id: settlementId }]
+  expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut })
+}
+
 /** With the approval of a second person. */
 export async function cancelFile(deps: TestDeps, number: number) {
   await approve(deps, { action: 'payout-file', payload: { cancel: number }, operator: APPROVER })
   return askForFile(deps, { cancel: number, notes: 'not sent' })
 }
 
-export async function answerLine(
-  deps: TestDeps,
-  { settlementId, netMinor }: Settlement,
-  fields: object,
-) {
-  const { bank } = await findAnySettlement(deps, settlementId)
-  const line = {
-    line: 2,
-    settlement_id: settlementId,
-    amount_minor: netMinor,
-    bank_account_no: bank?.bankAccountNo,
-    ...fields,
-  }
-  return invokeWhole('payout-answer', deps, { operator: OPERATOR, lines: [line] })
+/** The bank's line of a settlement. */
+export function lineOf({ settlementId, netMinor, bank }: Settlement, fields: object) {
+  const account = { bank_account_no: bank?.bankAccountNo }
+  return { line: 2, settlement_id: settlementId, amount_minor: netMinor, ...account, ...fields }
+}
+
+export function answerLine(deps: TestDeps, settlement: Settlement, fields: object) {
+  const lines = [lineOf(settlement, fields)]
+  return invokeWhole('payout-answer', deps, { operator: OPERATOR, lines })
 }
 
 export function answerPaid(deps: TestDeps, settlement: Settlement, fields: object = {}) {

@@ -176,6 +176,10 @@ export async function postAssumed(deps: TestDeps, payment: Payment): Promise<Pay
   return posted
 }
 
+export async function anAssumedPayment(...[deps, ...given]: Parameters<typeof anOpenPayment>) {
+  return postAssumed(deps, await anOpenPayment(deps, ...given))
+}
+
 /** The rows have the estimated fees. */
 export async function storePosted(
   deps: TestDeps,

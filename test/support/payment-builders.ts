@@ -178,9 +178,11 @@ export async function loseAnswer(
   deps: TestDeps,
   client: Client,
   fields: Partial<PaymentRequest> = {},
+  seconds = 0,
 ) {
   deps.provider.script('createRequest', async (input, timeoutMs) => {
     await deps.provider.healthy.createRequest(input, timeoutMs)
+    deps.clock.advance(seconds)
     return TIMED_OUT
   })
   await create(deps, client, aRequest(fields), 'key-1').catch(() => undefined)

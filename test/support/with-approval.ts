@@ -32,6 +32,16 @@ export function accept(deps: Deps, difference: Difference, clientId?: ClientId) 
   return withApproval(deps, () => acceptDifference(deps, accepted))
 }
 
+/** A second person approves these figures of the payout. */
+export function approvePayout(
+  deps: Deps,
+  { settlementId: settlement_id }: { readonly settlementId: string },
+  figures: Readonly<Record<string, number | string>>,
+) {
+  const payload = { settlement_id, ...figures }
+  return approve(deps, { action: 'mark-settlement-paid', payload, operator: APPROVER })
+}
+
 export const APPROVER = 'wati@gateway.example'
 
 const COMMAND = /runs: approve --action (\S+) --payload '(\{.*?\})'\. /

@@ -213,7 +213,6 @@ describe('a capture while the payment is still being created (OVO answers at onc
   it('delays a second push until due work has checked the first push, even while the provider lists no row', async () => {
     const { deps, make, creates, notify } = await paidOvo()
     await notify()
-    deps.provider.silence('listTransactions')
     deps.clock.advance(90)
 
     await expect(make()).rejects.toThrow('reports money for an earlier push')

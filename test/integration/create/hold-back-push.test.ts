@@ -14,20 +14,14 @@ import type {
 } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
-import { ONE_PENDING, OVO_REQUEST, TIMED_OUT } from '../../support/payment-builders.ts'
+import { loseAnswer, ONE_PENDING, OVO_REQUEST, TIMED_OUT } from '../../support/payment-builders.ts'
 import { aCreate } from '../payment/payment-test.ts'
 
 /** By default the customer's minute to pay is over. */
 async function lostPush(waitedSeconds = 60) {
   const scene = await aCreate(OVO_REQUEST)
-  const { deps, make, creates } = scene
-  deps.provider.script('createRequest', async (input, timeoutMs) => {
-    await deps.provider.healthy.createRequest(input, timeoutMs)
-    deps.clock.advance(12)
-    return TIMED_OUT
-  })
-  await make().catch(() => undefined)
-  deps.provider.heal('createRequest')
+  const { deps, client, make, creates } = scene
+  await loseAnswer(deps, client, OVO_REQUEST, 12)
   deps.clock.advance(waitedSeconds)
   const [{ paymentRequestId, reference } = deps.provider.requestOf('the first')] =
     deps.provider.requests.values()
@@ -199,6 +193,15 @@ describe('rows found by reference', () => {
 
     expect(deps.provider.countOf('getPayment')).toBe(0)
     expect(await ledger()).toStrictEqual(ONE_PENDING)
+  })
+
+  it('prove nothing when the payment of one is of another reference', async () => {
+    const { reference, row, listRows, report, expectHeldBack } = await lostPush()
+    const paidRow = row('success')
+    report({ ...paidRow, reference: `${reference}0` }, 'captured', 100_000)
+    listRows([paidRow])
+
+    await expectHeldBack(UNDECIDED)
   })
 
   it.each([

@@ -45,14 +45,13 @@ const CASES: readonly Case[] = [
     },
   ],
   [
-    'a re-credit',
+    'a re-credit, though the payout of its settlement is approved',
     async (deps) => {
       const client = await withoutFloor(deps)
       const { settlementId } = await fail(deps, await settledAmount(deps, client))
-      return {
-        action: 'recredit-settlement',
-        input: { settlement_id: settlementId, notes: 'refused' },
-      }
+      const payload = { settlement_id: settlementId }
+      await approve(deps, { action: 'mark-settlement-paid', payload })
+      return { action: 'recredit-settlement', input: { ...payload, notes: 'refused' } }
     },
   ],
   [
@@ -101,7 +100,8 @@ describe('an approved action (design section 11)', () => {
       const asked = askedApproval(Object(refused.body).action_hint)
       for (const [name, value] of Object.entries(asked?.payload ?? {})) {
         const other = typeof value === 'number' ? value + 1 : '2026-11-24'
-        await approve(deps, asked && { ...asked, payload: { ...asked.payload, [name]: other } })
+        const payload = { ...asked?.payload, [name]: other }
+        expect(await approve(deps, asked && { ...asked, payload })).toMatchObject({ status: 200 })
       }
       expect(await act(deps, action, input)).toStrictEqual(refused)
       expect(await approve(deps, asked)).toMatchObject({ status: 200, body: { used_at: null } })
@@ -112,7 +112,7 @@ describe('an approved action (design section 11)', () => {
     },
   )
 
-  it('does not run by an approval of another action, that is used or over', async () => {
+  it('does not run by an approval that is used or over', async () => {
     const { deps, adjust, asked } = await aCorrection()
     const refusedFor = async (reason: string) =>
       expect(await adjust()).toMatchObject({
@@ -120,9 +120,6 @@ describe('an approved action (design section 11)', () => {
         body: { message: `adjust-ledger needs an approval of exactly these figures: ${reason}` },
       })
 
-    const ofHouse = { bank_minor: 5_000, cost_minor: 5_000, reference: 'C-1' }
-    await approve(deps, { action: 'adjust-house', payload: ofHouse })
-    await refusedFor('there is none')
     await approve(deps, asked)
     deps.clock.advance((3 * DAY_MS) / 1_000)
     await refusedFor(`the last one expired at ${deps.now()}`)
@@ -139,7 +136,8 @@ describe('an approved action (design section 11)', () => {
     const used = beforeCommit(deps, async () => {
       await alter(deps, key, { used_at: deps.now() })
     })
-    expect(await adjust(used)).toMatchObject({ status: 422 })
+    const message = expect.stringContaining('was used at')
+    expect(await adjust(used)).toMatchObject({ status: 422, body: { message } })
 
     await approve(deps, asked)
     const replaced = beforeCommit(deps, async () => {
@@ -147,6 +145,7 @@ describe('an approved action (design section 11)', () => {
       await approve(deps, asked)
     })
     expect(await adjust(replaced)).toMatchObject({ status: 200 })
+    expect(await deps.table.get(key)).toMatchObject({ at: deps.now(), usedAt: deps.now() })
   })
 
   it('is refused when the approval expires between read and write', async () => {

@@ -39,14 +39,11 @@ async function aPendingScene(fields: Partial<PaymentRequest> = {}) {
     return recorded.provider.healthy.createRequest(...asked)
   })
   const scene = await aScene(fields, recorded)
-  const { deps, payment } = scene
-  const item = () => deps.table.get(paymentKey(payment.paymentId))
   return {
     ...scene,
-    item,
     callsAndWrites: () =>
       [
-        deps.provider.calls.length,
+        recorded.provider.calls.length,
         writtenKeys(calls).filter(({ sk }) => sk === 'PAYMENT').length,
       ] as const,
   }

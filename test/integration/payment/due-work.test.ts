@@ -195,7 +195,6 @@ describe('the provider’s quota', () => {
     for (let at = 0; at < 20; at++) await unpaidPayments(deps, await aStoredClient(deps), 1)
     const client = await aStoredClient(deps)
     await unpaidPayments(deps, client, 501)
-    deps.clock.advance(LIFE_S)
     await unpaidPayments(deps, client, 1, DANA)
     deps.clock.advance(1_000)
     deps.provider.script('pauseMs', (operation) => (operation === 'cancelRequest' ? 60_000 : 0))

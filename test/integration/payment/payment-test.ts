@@ -7,6 +7,7 @@ import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import type { Payment, PaymentRequest } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { paymentKey } from '../../../shared/table/keys.ts'
 import {
   aPendingPayment,
   aRequest,
@@ -41,6 +42,7 @@ function sceneOf<Deps extends TestDeps>(deps: Deps, client: Client, payment: Pay
     deps,
     client,
     payment,
+    item: () => deps.table.get(paymentKey(paymentId)),
     reread: () => paymentOf(deps, { payment }),
     ledger: () => ledgerView(deps, client),
     event: (type: string) => eventOf(deps, payment, type),

@@ -18,7 +18,7 @@ import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { createPrng, type Prng } from '../../simulation/world/prng.ts'
 import { bookRefund } from '../../support/money-rows.ts'
-import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
+import { anAssumedPayment, anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
 import { runs } from '../../support/runs.ts'
 import {
   aLoneClient,
@@ -30,7 +30,6 @@ import {
 } from '../../support/settlement-builders.ts'
 import { type TestDeps } from '../../support/test-deps.ts'
 import { type Asked, withApproval } from '../../support/with-approval.ts'
-import { anAssumedPayment } from './recorded-settlement.ts'
 
 type Truth = {
   /** Nets of captured money, less what went back, plus what was really agreed. */

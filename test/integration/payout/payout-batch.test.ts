@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
-import { approve } from '../../../shared/operator/approve.ts'
 import { answerPayouts } from '../../../shared/payout/answer-payouts.ts'
 import { fillBatch, openNextBatch } from '../../../shared/payout/fill-batch.ts'
 import { judgePayout, type Payout } from '../../../shared/payout/judge-payouts.ts'
@@ -20,6 +19,7 @@ import {
   cancelFile,
   dyingFileOf,
   fileOf,
+  lineOf,
   twoInABatch,
 } from '../../support/batch-builders.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
@@ -29,7 +29,7 @@ import { isNightly } from '../../support/runs.ts'
 import { BANK, BY_OPERATOR, fail, payOut } from '../../support/settlement-builders.ts'
 import { alter, alterSettlement } from '../../support/tampering.ts'
 import { beforeCommit, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
-import { APPROVER, accept } from '../../support/with-approval.ts'
+import { accept, approvePayout } from '../../support/with-approval.ts'
 
 function pay(deps: TestDeps, settlementId: string) {
   const asked = { operator: OPERATOR, settlement_id: settlementId, bank_reference: 'bca 17' }
@@ -39,8 +39,7 @@ function pay(deps: TestDeps, settlementId: string) {
 async function anApprovedSettlement() {
   const deps = memoryDeps()
   const settlement = await aWaitingSettlement(deps, { bank: { ...BANK, isChange: true } })
-  const payload = { settlement_id: settlement.settlementId, new_bank: 'BCA 0012345678' }
-  await approve(deps, { action: 'mark-settlement-paid', payload, operator: APPROVER })
+  await approvePayout(deps, settlement, { new_bank: 'BCA 0012345678' })
   return { deps, settlement }
 }
 
@@ -80,7 +79,6 @@ it('a batch gives its file again when finance has accepted what differs in it', 
   expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422 })
   for (const difference of (await auditLedger(deps, clientId)).differences)
     await accept(deps, difference, clientId)
-  deps.clock.advance(1)
 
   expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 200 })
 })
@@ -146,8 +144,7 @@ it('a settlement with the number of a batch that never claimed it is not paid', 
 it('the used approval of an earlier, cancelled batch covers no growth', async () => {
   const { deps, settlementId, clientId } = await aLonePayout()
   await adjustBalance(deps, { clientId }, 'correction', -100_000)
-  const payload = { settlement_id: settlementId, owed: 100_000 }
-  await approve(deps, { action: 'mark-settlement-paid', payload, operator: APPROVER })
+  await approvePayout(deps, { settlementId }, { owed: 100_000 })
   await fileOf(deps)
   await cancelFile(deps, 1)
   await adjustBalance(deps, { clientId }, 'recovered', 100_000)
@@ -253,19 +250,12 @@ it('1,000 settlements are approved, written to a file and answered within five m
   const deps = interceptTable(made, { before: () => made.sleep(REQUEST_MS) })
   const began = deps.monotonicMs()
 
-  for (const { settlementId: settlement_id } of settlements) {
-    const payload = { settlement_id, new_bank: `${BANK.bankName} ${BANK.bankAccountNo}` }
-    await approve(deps, { action: 'mark-settlement-paid', payload, operator: APPROVER })
-  }
+  for (const settlement of settlements)
+    await approvePayout(deps, settlement, { new_bank: 'BCA 0012345678' })
   const file = await payoutFile(deps, { ...BY_OPERATOR, format: 'csv' })
-  const lines = settlements.map((settlement, at) => ({
-    line: at + 2,
-    settlement_id: settlement.settlementId,
-    amount_minor: settlement.netMinor,
-    bank_account_no: BANK.bankAccountNo,
-    outcome: 'paid',
-    bank_reference: `BCA ${at}`,
-  }))
+  const lines = settlements.map((one, at) =>
+    lineOf(one, { line: at + 2, outcome: 'paid', bank_reference: `BCA ${at}` }),
+  )
   let done = 0
   for (let at = 0; at < lines.length; at += LINES_OF_CALL) {
     const asked = { operator: 'sari', lines: lines.slice(at, at + LINES_OF_CALL) }

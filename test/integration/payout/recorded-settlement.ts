@@ -1,14 +1,10 @@
 import type { Client } from '../../../shared/client/client.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
-import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { auditedNow, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
-
-export async function anAssumedPayment(deps: TestDeps, client: Client) {
-  return postAssumed(deps, await anOpenPayment(deps, client))
-}
 
 export async function aRecordedSettlement(
   fields: Parameters<typeof withoutFloor>[1] = {},

@@ -10,8 +10,6 @@ import {
   closeHouseDays,
   HOUSE_ENTRY_TYPES,
   houseTotals,
-  newHouseEntry,
-  putHouseEntry,
 } from '../../../shared/journal/house-store.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
@@ -75,7 +73,6 @@ async function totalsOfDay(deps: TestDeps, day: string) {
 describe('the audit of the gateway (design section 12, "Closed days")', () => {
   it('closes each day that is over for every type, and never today', async () => {
     const deps = atNight()
-    await bookUnmatchedRow(deps, aRow(deps))
     await nightsPass(deps)
 
     for (const day of [DAY, '2026-11-21']) {
@@ -124,20 +121,18 @@ async function onBookedItem(
   return (frozen: TestDeps) => write(frozen, item)
 }
 
+function onRow(write: (frozen: TestDeps, row: ReturnType<typeof aRow>) => Promise<unknown>) {
+  return async (deps: TestDeps) => {
+    const row = aRow(deps)
+    return (frozen: TestDeps) => write(frozen, row)
+  }
+}
+
 const WRITERS: readonly (readonly [name: string, prepare: Prepare])[] = [
-  [
-    'a row that names no payment',
-    async (deps) => {
-      const row = aRow(deps)
-      return (frozen) => bookUnmatchedRow(frozen, row)
-    },
-  ],
+  ['a row that names no payment', onRow(bookUnmatchedRow)],
   [
     'a row with its finding',
-    async (deps) => {
-      const row = aRow(deps)
-      return (frozen) => bookUnmatchedRow(frozen, row, findingAbout(deps, row.transactionId))
-    },
+    onRow((frozen, row) => bookUnmatchedRow(frozen, row, findingAbout(frozen, row.transactionId))),
   ],
   [
     'a row that is void',
@@ -149,13 +144,11 @@ const WRITERS: readonly (readonly [name: string, prepare: Prepare])[] = [
   ],
   [
     'a withdrawal',
-    async (deps) => {
-      const row = aRow(deps)
-      return (frozen) =>
-        bookTransfer(frozen, row, 'withdrawal', {
-          contradiction: findingAbout(deps, row.transactionId),
-        })
-    },
+    onRow((frozen, row) =>
+      bookTransfer(frozen, row, 'withdrawal', {
+        contradiction: findingAbout(frozen, row.transactionId),
+      }),
+    ),
   ],
   [
     'held money that settles',
@@ -201,26 +194,12 @@ describe('a process that is frozen over midnight', () => {
     const deps = atNight()
     await nightsPass(deps)
     deps.clock.set(BEFORE_MIDNIGHT)
+    const row = aRow(deps)
 
-    await bookUnmatchedRow(deps, aRow(deps))
+    await bookUnmatchedRow(deps, row)
 
-    expect(await totalsOfDay(deps, '2026-11-22')).toMatchObject([{ count: 1 }])
-  })
-
-  it('is refused by the total alone', async () => {
-    const deps = atNight()
-    await nightsPass(deps)
-    const entry = newHouseEntry({
-      transactionId: 'txn',
-      rowAt: deps.now(),
-      type: 'unmatched',
-      postedAt: BEFORE_MIDNIGHT,
-    })
-
-    expect(await deps.table.transact(putHouseEntry(entry))).toMatchObject({
-      applied: false,
-      refusedBy: 'houseTotal',
-    })
+    const key = houseEntryKey(DAY, row.transactionId, 'unmatched')
+    expect(await deps.table.get(key)).toMatchObject({ postedAt: '2026-11-21T17:00:00.000Z' })
   })
 
   clientTest('posts a payment on the day whose fence is open', async ({ deps, client }) => {
@@ -255,7 +234,6 @@ describe('a process that is frozen over midnight', () => {
 
     const { closedUntil } = await readWindow(deps, client.clientId)
     expect([settledAt, closedUntil]).toStrictEqual([midnight, midnight])
-    deps.clock.set(addMs(midnight, 10 * 3_600 * SECOND_MS))
   })
 
   clientTest('takes a row over on an open day, with the entry', async ({ deps, client }) => {
@@ -272,6 +250,8 @@ describe('a process that is frozen over midnight', () => {
 
     const [entry] = await entriesIn(deps, client)
     expect(entry && bookDay(entry.postedAt) > today).toBe(true)
+    const key = houseEntryKey(row.rowAt.slice(0, 10), row.transactionId, 'correction')
+    expect(await deps.table.get(key)).toMatchObject({ postedAt: entry?.postedAt })
   })
 })
 
@@ -285,5 +265,6 @@ it('a recount books a lost resolution of a closed day today', async () => {
 
   await recount(deps, 'gateway')
 
+  expect(await deps.table.get(key)).toMatchObject({ postedAt: deps.now() })
   await expectHouseBalanced(deps)
 })

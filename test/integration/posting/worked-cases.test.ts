@@ -19,7 +19,13 @@ import {
   aWin,
   DISPUTE_FEE,
 } from '../../support/money-rows.ts'
-import { anOpenPayment, post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
+import {
+  anAssumedPayment,
+  anOpenPayment,
+  post,
+  postAssumed,
+  settledRowFor,
+} from '../../support/paid-builders.ts'
 import { projectText } from '../../support/source-file.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
@@ -125,7 +131,7 @@ it.for<
 clientTest(
   'the void of an assumed payment takes back what its late row booked',
   async ({ deps, client }) => {
-    const payment = await postAssumed(deps, await anOpenPayment(deps, client))
+    const payment = await anAssumedPayment(deps, client)
     expect(await trialBalance(deps, client)).toBe('0 95,900 -95,900')
     await bookLateRow(deps, payment, settledRowFor(payment, { feeMinor: 4_440 }))
 
@@ -199,7 +205,7 @@ clientTest('a payment of one rupiah costs its client the fee', async ({ deps, cl
 })
 
 clientTest('a row of one rupiah less is other, not a fee', async ({ deps, client }) => {
-  const payment = await postAssumed(deps, await anOpenPayment(deps, client))
+  const payment = await anAssumedPayment(deps, client)
   const row = {
     ...settledRowFor(payment),
     providerMinor: minor(95_999),
