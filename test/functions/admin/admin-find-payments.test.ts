@@ -118,7 +118,7 @@ describe('find-payments by destination', () => {
   }) => {
     const client = await aStoredClient(deps)
     loseAnswers()
-    await create(deps, client, undefined, 'key').catch(() => undefined)
+    await expect(create(deps, client, undefined, 'key')).rejects.toThrow()
     const [paymentRequestId = ''] = deps.provider.requests.keys()
     const providerPaymentId = deps.provider.pay(paymentRequestId)
 

@@ -34,7 +34,6 @@ import {
   payOut,
   recredit,
   standingOf,
-  withoutFloor,
 } from '../../support/settlement-builders.ts'
 import {
   alter,
@@ -114,9 +113,14 @@ describe('an acceptance', () => {
     const by = { operator: 'ana', clientId, subject, action: 'accept-difference' }
     for (const after of differences) {
       const of = acceptanceOf(clientId, after)
-      const approval = newApproval(of, 'ana', deps.now())
-      await deps.table.write(put(approvalKey(approvalIdOf(of)), approval, isNew))
-      await recordChange(deps, { ...by, after }, {})
+      const [id, at] = [approvalIdOf(of), deps.now()]
+      const approval = { ...newApproval(of, 'ana', at), usedAt: at }
+      await deps.table.write(put(approvalKey(id), approval, isNew))
+      await recordChange(
+        deps,
+        { ...by, after: { ...after, approved: { id, at, used_at: at } } },
+        {},
+      )
     }
 
     await expect(payOut(deps, settlement)).rejects.toThrow('do not balance')
@@ -133,16 +137,17 @@ describe('an acceptance', () => {
     const { deps, clientId, differences } = await anAlteredSettlement()
     const [difference] = differences
     if (difference === undefined) throw new Error('nothing was found')
+    const before = { ...difference, since: deps.now() }
     await accept(deps, difference, clientId)
     const subject = acceptedSubject(clientId)
     const [record] = (await readAuditRecords(deps, subject)).records
     deps.clock.advance(60)
-    const since = deps.now()
+    const after = { ...difference, since: deps.now() }
     deps.clock.advance(60)
     const by = { operator: 'ana', clientId, subject, action: 'accept-difference' }
     await recordChange(deps, { ...by, after: { ...record?.after } }, {})
 
-    expect(await unacceptedDifferences(deps, clientId, [{ ...difference, since }])).toHaveLength(1)
+    expect(await unacceptedDifferences(deps, clientId, [before, after])).toStrictEqual([after])
   })
 
   it('of a broken chain of acceptances counts, so that a lost record stops no payout for ever', async () => {
@@ -157,18 +162,14 @@ describe('an acceptance', () => {
 
     for (const difference of found) await accept(deps, difference, clientId)
 
-    deps.clock.advance(1)
     expect(await payOut(deps, settlement)).toMatchObject({ status: 'manual_paid' })
   })
 
   it('of the gateway is in its list, and a change of it is a difference', async () => {
     const deps = memoryDeps()
-    await withoutFloor(deps)
-    await auditWholeGateway(deps)
     const difference = { what: 'batch', id: '7', expected: 'present', found: 'missing' }
     const found = new Map([['register', [difference]]])
     await recordDifferences(deps, 'gateway', found, { figuresAt: deps.now() })
-    deps.clock.advance(5)
     await accept(deps, difference)
     await expectHouseBalanced(deps)
 
@@ -216,7 +217,6 @@ describe('an acceptance', () => {
     ['a text with a hidden character', 'digest', 'x\u200b'],
   ] as const)('of %s is approved and stored by its digest', async ([, name, value]) => {
     const { deps, client, settlement } = await aSettledClient()
-    await payOut(deps, settlement)
     const key = settlementKey(settlement.settlementId)
     const item = await rawItem(deps, key)
     const [total = {}] = (item?.['totals'] ?? []) as readonly object[]
