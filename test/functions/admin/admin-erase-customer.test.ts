@@ -187,7 +187,6 @@ describe('erase-customer', () => {
         const moving = beforeCommit(deps, () => bookRefund(deps, payment, 10_000))
         const dying = interceptTable(moving, { [side]: die })
         const first = await erase(undefined, dying)
-        await erase(payload)
 
         expect((await erase(payload)).status).toBe(200)
         expect((await bodies()).join('')).not.toContain('sari@shop')

@@ -181,7 +181,6 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
 
   it('as paid writes nothing when the window is deleted before the write', async ({ deps }) => {
     const { client, settlement } = await aSettledClient(deps)
-    await auditedNow(deps, settlement)
     const window = remove(windowKey(client.clientId), exists)
     const raced = beforeCommit(deps, () => deps.table.write(window))
 
