@@ -143,7 +143,6 @@ describe('an acceptance', () => {
     const [record] = (await readAuditRecords(deps, subject)).records
     deps.clock.advance(60)
     const after = { ...difference, since: deps.now() }
-    deps.clock.advance(60)
     const by = { operator: 'ana', clientId, subject, action: 'accept-difference' }
     await recordChange(deps, { ...by, after: { ...record?.after } }, {})
 

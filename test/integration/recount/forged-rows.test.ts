@@ -48,7 +48,6 @@ it('a recount of many payments leaves the provider’s quota for the call that w
     const [entry] = entriesOf(await aSucceededPayment(deps, client))
     if (entry) await erase(deps, entryKey(client.clientId, entry))
   }
-  deps.clock.advance(120)
   const { getPayment } = deps.provider.healthy
   let quota = 110
   deps.provider.script('getPayment', async (...asked) =>

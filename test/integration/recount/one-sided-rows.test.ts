@@ -273,7 +273,6 @@ it('a payment whose posting was lost is not posted by the entry of a later row',
   for (const entry of entriesOf(await paymentOf(deps, paid)))
     if (entry.type !== 'reversal') await erase(deps, entryKey(client.clientId, entry))
   await putRaw(deps, open)
-  deps.clock.advance(120)
 
   await recount(deps, client)
 
