@@ -5,7 +5,7 @@ import { PaymentIdSchema, paymentIdForKey } from '../../../shared/ids.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { paymentKey, referenceKey } from '../../../shared/table/keys.ts'
-import { exists, put, update } from '../../../shared/table/step.ts'
+import { put } from '../../../shared/table/step.ts'
 import { bookRefund } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import {
@@ -227,8 +227,8 @@ describe('erase-customer', () => {
     storedPayment,
   }) => {
     const dispute = { caseId: 'case-1', state: 'action_required' }
-    const disputed = update(paymentKey(payment.paymentId), { set: { dispute } }, exists)
-    const told = beforeCommit(deps, () => deps.table.write(disputed))
+    const key = paymentKey(payment.paymentId)
+    const told = beforeCommit(deps, () => changeRow(deps, key, { set: { dispute } }))
 
     expect(await erase(undefined, told)).toMatchObject({ status: 409 })
     expect(await storedPayment()).toStrictEqual({ ...payment, dispute })

@@ -91,7 +91,6 @@ it.each([
   })
 
   const reason = await reasonOf(client.createPayment(BODY))
-  await server.close()
 
   expect(reason).toMatchObject({
     status: 500,
