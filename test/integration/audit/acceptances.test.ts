@@ -14,7 +14,6 @@ import {
   auditHeadKey,
   auditRecordKey,
   journalPk,
-  settlementKey,
   shardKey,
 } from '../../../shared/table/keys.ts'
 import { isNew, put } from '../../../shared/table/step.ts'
@@ -80,11 +79,14 @@ async function changeRecord(deps: TestDeps, { settlementId }: Settlement, number
 /** With its client's shard, so that only the entry shows its amount. */
 async function addEntry(deps: TestDeps, { clientId, sweptUntil: at }: Settlement, number: number) {
   const { items } = await deps.table.query({ partition: [journalPk(clientId)], limit: 1 })
-  const { pk, sk } = items[0] ?? {}
-  const entry = await rawItem(deps, { pk: String(pk), sk: String(sk) })
+  const entry = await rawItem(deps, keyOfRow(items[0] ?? {}))
   for (const name of ['gross_minor', 'net_minor', 'provider_minor'])
     entry[name] = Number(entry[name]) + number
-  await putRaw(deps, { ...entry, sk: `${at}#${String(sk).split('#')[1]}`, eligible_at: at })
+  await putRaw(deps, {
+    ...entry,
+    sk: `${at}#${String(entry['sk']).split('#')[1]}`,
+    eligible_at: at,
+  })
   await alter(deps, shardKey(clientId, 0), { credited_minor: 95_900 + number })
 }
 
@@ -216,11 +218,9 @@ describe('an acceptance', () => {
     ['a text with a hidden character', 'digest', 'x\u200b'],
   ] as const)('of %s is approved and stored by its digest', async ([, name, value]) => {
     const { deps, client, settlement } = await aSettledClient()
-    const key = settlementKey(settlement.settlementId)
-    const item = await rawItem(deps, key)
-    const [total = {}] = (item?.['totals'] ?? []) as readonly object[]
+    const [total] = settlement.totals
     const altered = typeof value === 'string' ? value : value.map((one) => ({ ...total, ...one }))
-    await putRaw(deps, { ...item, [name]: altered })
+    await alterSettlement(deps, settlement, { [name]: altered })
     const { differences } = await auditLedger(deps, client.clientId)
     const shown = differences.find(({ what }) => what === `settlement.${name}`)
     expect(shown?.found).toMatch(/^sha256 [0-9a-f]{64}$/)

@@ -107,14 +107,13 @@ describe('the audit trail', () => {
     deps,
     clientId,
   }) => {
-    const row = await rawItem(deps, clientKey(clientId))
     const bank = {
       bankName: 'BNI',
       bankAccountNo: '6660001',
       bankAccountName: 'PT',
       since: deps.now(),
     }
-    await putRaw(deps, { ...row, name: 'three', bank })
+    await alter(deps, clientKey(clientId), { name: 'three', bank })
 
     const { differences } = await auditLedger(deps, clientId)
 

@@ -22,7 +22,7 @@ import {
   withoutFloor,
   withoutSleep,
 } from '../../support/settlement-builders.ts'
-import { alter, putRaw, rawItem } from '../../support/tampering.ts'
+import { alter } from '../../support/tampering.ts'
 import { beforeFirst, interceptTable, type TestDeps } from '../../support/test-deps.ts'
 import { accept } from '../../support/with-approval.ts'
 import { differenceOf, auditedTest as it } from '../payout/recorded-settlement.ts'
@@ -130,8 +130,8 @@ describe('the differences that audits have found', () => {
     pay,
   }) => {
     await alter(deps, paymentKey(payment.paymentId), { markup_minor: 101 })
-    const forged = { ...(await rawItem(deps, verdictKey(client.clientId))), standing: [] }
-    await putRaw(deps, { ...forged, figures_at: '2031-01-01T00:00:00.000Z', history_day: 99_999 })
+    const forged = { figures_at: '2031-01-01T00:00:00.000Z', history_day: 99_999, standing: [] }
+    await alter(deps, verdictKey(client.clientId), forged)
 
     expect(await pay()).toMatchObject({ status: 422 })
     await auditClient(deps, client.clientId)

@@ -85,8 +85,7 @@ async function postedFree({ deps, client }: World) {
 
 async function loseType({ deps, client, payment }: World) {
   const [entry] = entriesOf(payment)
-  const item = entry && (await rawItem(deps, entryKey(client.clientId, entry)))
-  await putRaw(deps, { ...item, type: undefined })
+  if (entry) await alter(deps, entryKey(client.clientId, entry), { type: undefined })
 }
 
 /** Into the payment and its entry. */
