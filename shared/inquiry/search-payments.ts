@@ -21,7 +21,7 @@ import { PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-status.ts'
 import { providerFailure } from '../provider/provider.ts'
 import { listSuspenseAbout } from '../suspense/list-suspense.ts'
 import { toSuspenseDto } from '../suspense/suspense.ts'
-import { destinationKey, destinationPk, paymentKey, rowKeysOf } from '../table/keys.ts'
+import { destinationPk, paymentKey, rowKeysOf } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 
@@ -165,13 +165,11 @@ async function paymentsAtDestination(
     newestFirst: true,
     limit: MAX_AT_DESTINATION,
   })
-  const sortKeys = new Set(items.map(({ sk }) => sk))
   const read = readPayments(await deps.table.getMany(paymentIdsIn(items).map(paymentKey)))
   const rows = read.rows.filter(
     (payment) =>
       payment.paymentDestination === destination &&
-      payment.clientId === (clientId ?? payment.clientId) &&
-      sortKeys.has(destinationKey(destination, payment.createdAt, payment.paymentId).sk),
+      payment.clientId === (clientId ?? payment.clientId),
   )
   return { ...read, rows, complete: cursor === undefined }
 }

@@ -54,6 +54,12 @@ async function anAlteredSettlement() {
   return { deps, clientId: client.clientId, settlement, differences }
 }
 
+async function recordAcceptance(deps: TestDeps, clientId: string, after: object) {
+  const subject = acceptedSubject(clientId)
+  const by = { operator: 'ana', clientId, subject, action: 'accept-difference' }
+  await recordChange(deps, { ...by, after }, {})
+}
+
 /** A chain of acceptances without the action that writes them. */
 async function forge(deps: TestDeps, owner: string, differences: readonly Difference[]) {
   const subject = acceptedSubject(owner)
@@ -112,17 +118,12 @@ describe('an acceptance', () => {
   it('counts for nothing and is found if its approval is forged with it', async () => {
     const { deps, clientId, settlement, differences } = await anAlteredSettlement()
     const subject = acceptedSubject(clientId)
-    const by = { operator: 'ana', clientId, subject, action: 'accept-difference' }
     for (const after of differences) {
       const of = acceptanceOf(clientId, after)
       const [id, at] = [approvalIdOf(of), deps.now()]
       const approval = { ...newApproval(of, 'ana', at), usedAt: at }
       await deps.table.write(put(approvalKey(id), approval, isNew))
-      await recordChange(
-        deps,
-        { ...by, after: { ...after, approved: { id, at, used_at: at } } },
-        {},
-      )
+      await recordAcceptance(deps, clientId, { ...after, approved: { id, at, used_at: at } })
     }
 
     await expect(payOut(deps, settlement)).rejects.toThrow('do not balance')
@@ -141,12 +142,10 @@ describe('an acceptance', () => {
     if (difference === undefined) throw new Error('nothing was found')
     const before = { ...difference, since: deps.now() }
     await accept(deps, difference, clientId)
-    const subject = acceptedSubject(clientId)
-    const [record] = (await readAuditRecords(deps, subject)).records
+    const [record] = (await readAuditRecords(deps, acceptedSubject(clientId))).records
     deps.clock.advance(60)
     const after = { ...difference, since: deps.now() }
-    const by = { operator: 'ana', clientId, subject, action: 'accept-difference' }
-    await recordChange(deps, { ...by, after: { ...record?.after } }, {})
+    await recordAcceptance(deps, clientId, { ...record?.after })
 
     expect(await unacceptedDifferences(deps, clientId, [before, after])).toStrictEqual([after])
   })

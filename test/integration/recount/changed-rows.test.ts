@@ -49,9 +49,8 @@ describe.each(Object.entries(CHANGES))('a payment that the provider %s', (title,
     const open = await rawItem(deps, key)
     deps.provider.transactions.push(rowNow(deps, paid))
     await syncRows(deps)
-    const [entry] = entriesOf(await paymentOf(deps, paid))
     if (lost === 'posting') await putRaw(deps, open)
-    else if (entry) await erase(deps, entryKey(client.clientId, entry))
+    else await loseEntry(deps, paid.payment, 'payment')
     deps.clock.advance(120)
     act(deps, paid.payment.paymentRequestId)
 
