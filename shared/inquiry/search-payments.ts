@@ -146,11 +146,9 @@ async function paymentsOfProviderId(
   if (answer.kind === 'unanswered')
     throw providerFailure(answer, `nothing was found (${answer.reason})`)
   const paymentId = answer.kind === 'found' ? paymentIdOf(answer.value.reference) : undefined
-  const { rows, unreadableIds } = readPayments(
-    paymentId ? [await deps.table.get(paymentKey(paymentId))] : [],
-  )
-  const isShown = (payment: Payment) => payment.clientId === (clientId ?? payment.clientId)
-  return { rows: rows.filter(isShown), unreadableIds, complete: true }
+  const read = readPayments(paymentId ? [await deps.table.get(paymentKey(paymentId))] : [])
+  const rows = read.rows.filter((payment) => payment.clientId === (clientId ?? payment.clientId))
+  return { ...read, rows, complete: true }
 }
 
 /** The provider reuses account numbers, but not often. */
