@@ -228,6 +228,7 @@ describe('payout-file (design section 15)', () => {
   }) => {
     const { settlementId } = await aWaitingSettlement(deps)
     await fileOf(deps)
+    deps.clock.advance(1)
 
     const { body } = await askForFile(deps, { cancel: 1 })
     expect(body).toMatchObject({ message: 'notes: say why' })
