@@ -283,8 +283,9 @@ describe('concurrent calls of adjust-ledger', () => {
     await adjust()
     await erase(deps, adjustmentKey(clientId, 'BANK-1'))
 
-    const message = 'other changes of this ledger are in progress; try again'
-    expect(await adjust({ amount_minor: 1 })).toMatchObject(refusal(409, message))
+    expect(await adjust({ amount_minor: 1 })).toMatchObject(
+      refusal(409, 'other changes of this ledger are in progress; try again'),
+    )
     expect(await entries()).toMatchObject([{ netMinor: 25_000 }])
     expect(await pendingSum()).toBe(25_000)
   })
