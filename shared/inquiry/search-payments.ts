@@ -21,7 +21,7 @@ import { PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-status.ts'
 import { providerFailure } from '../provider/provider.ts'
 import { listSuspenseAbout } from '../suspense/list-suspense.ts'
 import { toSuspenseDto } from '../suspense/suspense.ts'
-import { destinationKey, destinationPk, paymentKey, rowKeysOf } from '../table/keys.ts'
+import { destinationPk, paymentKey, rowKeysOf } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 
@@ -146,11 +146,9 @@ async function paymentsOfProviderId(
   if (answer.kind === 'unanswered')
     throw providerFailure(answer, `nothing was found (${answer.reason})`)
   const paymentId = answer.kind === 'found' ? paymentIdOf(answer.value.reference) : undefined
-  const { rows, unreadableIds } = readPayments(
-    paymentId ? [await deps.table.get(paymentKey(paymentId))] : [],
-  )
-  const isShown = (payment: Payment) => payment.clientId === (clientId ?? payment.clientId)
-  return { rows: rows.filter(isShown), unreadableIds, complete: true }
+  const read = readPayments(paymentId ? [await deps.table.get(paymentKey(paymentId))] : [])
+  const rows = read.rows.filter((payment) => payment.clientId === (clientId ?? payment.clientId))
+  return { ...read, rows, complete: true }
 }
 
 /** The provider reuses account numbers, but not often. */
@@ -165,13 +163,11 @@ async function paymentsAtDestination(
     newestFirst: true,
     limit: MAX_AT_DESTINATION,
   })
-  const sortKeys = new Set(items.map(({ sk }) => sk))
   const read = readPayments(await deps.table.getMany(paymentIdsIn(items).map(paymentKey)))
   const rows = read.rows.filter(
     (payment) =>
       payment.paymentDestination === destination &&
-      payment.clientId === (clientId ?? payment.clientId) &&
-      sortKeys.has(destinationKey(destination, payment.createdAt, payment.paymentId).sk),
+      payment.clientId === (clientId ?? payment.clientId),
   )
   return { ...read, rows, complete: cursor === undefined }
 }

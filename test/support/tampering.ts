@@ -1,7 +1,7 @@
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { toItem } from '../../shared/table/attributes.ts'
 import { type Key, settlementKey } from '../../shared/table/keys.ts'
-import { type Changes, exists, put, remove, update } from '../../shared/table/step.ts'
+import { type Changes, exists, put, remove, type Step, update } from '../../shared/table/step.ts'
 import { addMs, type Timestamp } from '../../shared/time.ts'
 import type { TestDeps } from './test-deps.ts'
 
@@ -38,11 +38,15 @@ export function alterSettlement(
 
 /** Changes fields of a row that is there. */
 export function changeRow(deps: Pick<TestDeps, 'table'>, key: Key, changes: Changes) {
-  return deps.table.write(update(key, changes, exists))
+  return writeTo(deps, update(key, changes, exists))
 }
 
 export function erase(deps: Pick<TestDeps, 'table'>, key: Key) {
-  return deps.table.write(remove(key, exists))
+  return writeTo(deps, remove(key, exists))
+}
+
+async function writeTo({ table }: Pick<TestDeps, 'table'>, step: Step) {
+  if (!(await table.write(step)).applied) throw new Error(`there is no ${step.key.pk}`)
 }
 
 const REMOVED = Symbol('removed')

@@ -214,7 +214,6 @@ it('CSV of entries has no reference that runs as a formula, and negative amounts
 it('GET /v1/balance/entries (design section 8) shows the journal with each entry’s settlement, from `since` on, and no open payment', async () => {
   const { deps, caller, entries, settlement } = await aSettlement(2)
   await recredit(deps, await fail(deps, settlement))
-  deps.clock.advance(60)
   const second = await sweptNow(deps, caller)
   const payment = await aSucceededPayment(deps, caller, { notionalMinor: 20_000 })
   await anOpenPayment(deps, caller)

@@ -6,7 +6,6 @@ import { HTTP_STATUS } from '../../../shared/errors.ts'
 import { PaymentIdSchema } from '../../../shared/ids.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
-import { update } from '../../../shared/table/step.ts'
 import {
   API,
   type ApiRequest,
@@ -21,6 +20,7 @@ import {
   UNKNOWN_PATH,
 } from '../../support/api-event.ts'
 import { PROJECT_ROOT, projectText } from '../../support/source-file.ts'
+import { changeRow } from '../../support/tampering.ts'
 import { interceptTable, recordTable, testDeps } from '../../support/test-deps.ts'
 
 const NAMES = Object.keys(API) as (keyof typeof API)[]
@@ -196,7 +196,7 @@ describe('an unexpected failure (spec 7: internal_error)', () => {
     const { deps, ask } = await anApi()
     const { body } = await ask('createPayment', { body: aPaymentBody() })
     const id = v.parse(PaymentIdSchema, body['id'])
-    await deps.table.write(update(paymentKey(id), { remove: ['notionalMinor'] }))
+    await changeRow(deps, paymentKey(id), { remove: ['notionalMinor'] })
 
     const answers = [await ask('getPayment', { id }), await ask('cancelPayment', { id })]
     for (const { status, body: refusal } of answers)

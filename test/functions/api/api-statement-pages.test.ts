@@ -114,7 +114,6 @@ it('GET /v1/statement of a merchant with too many unsettled entries asks for an 
   }
   for (let number = 1; number < count; number++) await addEntry(number)
   deps.clock.advance(2 * 86_400)
-  await closeDays(deps, caller)
   expect((await ask({ from: '2026-11-22' })).status).toBe(200)
   await addEntry(count)
   const journal = { clientId: caller.clientId, span: { start, end: deps.now() } }
@@ -132,7 +131,6 @@ it('GET /v1/statement of a merchant with too many unsettled entries asks for an 
   expect([lines.length, all.at(-1)?.closing_minor]).toStrictEqual([count, count * 10])
   expect(lines.map(({ at }) => at)).toStrictEqual(lines.map(({ at }) => at).toSorted())
   await sweptNow(deps, caller)
-  deps.clock.advance(3 * 86_400)
   expect(await statement({ from: '2026-11-22' })).toMatchObject({ opening_minor: count * 10 })
 })
 
@@ -242,7 +240,6 @@ describe('GET /v1/statement when its two sources differ', () => {
       const kept = JSON.parse(Buffer.from(next ?? '', 'base64url').toString())
       const altered = { ...kept, ...change(kept) }
       const after = Buffer.from(JSON.stringify(altered)).toString('base64url')
-      own.changes.length = 0
 
       const { status } = await ask({ limit: '100', after })
 

@@ -71,24 +71,30 @@ const SETTLED = {
   updated: TIMES[0],
 }
 
-const transaction = nearlyRight(
-  { ...SETTLED_TRANSACTION, ...ABOUT, ...SETTLED },
-  {
-    type: ['REFUND', 'CHARGEBACK_REVERSAL', 'TYPE_OF_TOMORROW'],
-    id: ['txn-2', 'x'.repeat(3_000)],
-    product_id: ['py-other', '', 'p'.repeat(3_000)],
-    reference_id: ['not-ours', ''],
-    status: ['PENDING', 'REVERSED', 'FAILED'],
-    currency: ['PHP'],
-    amount: ['100000', 7],
-    net_amount: [100_000, -3_000, 200_000, null],
-    settlement_status: ['PENDING', 'EARLY_SETTLED'],
-    estimated_settlement_time: TIMES,
-    updated: TIMES,
-    fee: [{ status: 'PENDING' }, { status: 'CANCELED' }, { status: '' }, {}],
-    product_data: [{}, null],
-  },
-)
+const VOID = { status: 'REVERSED', settlement_status: null }
+
+const transaction = fc
+  .constantFrom({}, {}, VOID)
+  .chain((state) =>
+    nearlyRight(
+      { ...SETTLED_TRANSACTION, ...ABOUT, ...SETTLED, ...state },
+      {
+        type: ['REFUND', 'CHARGEBACK_REVERSAL', 'TYPE_OF_TOMORROW'],
+        id: ['txn-2', 'x'.repeat(3_000)],
+        product_id: ['py-other', '', 'p'.repeat(3_000)],
+        reference_id: ['not-ours', ''],
+        status: ['PENDING', 'REVERSED', 'FAILED'],
+        currency: ['PHP'],
+        amount: ['100000', 7],
+        net_amount: [100_000, -3_000, 200_000, null],
+        settlement_status: ['PENDING', 'EARLY_SETTLED'],
+        estimated_settlement_time: TIMES,
+        updated: TIMES,
+        fee: [{ status: 'PENDING' }, { status: 'CANCELED' }, { status: '' }, {}],
+        product_data: [{}, null],
+      },
+    ),
+  )
 
 const transactions = fc
   .tuple(

@@ -14,7 +14,6 @@ import {
   auditHeadKey,
   auditRecordKey,
   journalPk,
-  settlementKey,
   shardKey,
 } from '../../../shared/table/keys.ts'
 import { isNew, put } from '../../../shared/table/step.ts'
@@ -34,7 +33,6 @@ import {
   payOut,
   recredit,
   standingOf,
-  withoutFloor,
 } from '../../support/settlement-builders.ts'
 import {
   alter,
@@ -54,6 +52,12 @@ async function anAlteredSettlement() {
   const { differences } = await auditLedger(deps, client.clientId)
   deps.clock.advance(1)
   return { deps, clientId: client.clientId, settlement, differences }
+}
+
+async function recordAcceptance(deps: TestDeps, clientId: string, after: object) {
+  const subject = acceptedSubject(clientId)
+  const by = { operator: 'ana', clientId, subject, action: 'accept-difference' }
+  await recordChange(deps, { ...by, after }, {})
 }
 
 /** A chain of acceptances without the action that writes them. */
@@ -81,11 +85,14 @@ async function changeRecord(deps: TestDeps, { settlementId }: Settlement, number
 /** With its client's shard, so that only the entry shows its amount. */
 async function addEntry(deps: TestDeps, { clientId, sweptUntil: at }: Settlement, number: number) {
   const { items } = await deps.table.query({ partition: [journalPk(clientId)], limit: 1 })
-  const { pk, sk } = items[0] ?? {}
-  const entry = await rawItem(deps, { pk: String(pk), sk: String(sk) })
+  const entry = await rawItem(deps, keyOfRow(items[0] ?? {}))
   for (const name of ['gross_minor', 'net_minor', 'provider_minor'])
     entry[name] = Number(entry[name]) + number
-  await putRaw(deps, { ...entry, sk: `${at}#${String(sk).split('#')[1]}`, eligible_at: at })
+  await putRaw(deps, {
+    ...entry,
+    sk: `${at}#${String(entry['sk']).split('#')[1]}`,
+    eligible_at: at,
+  })
   await alter(deps, shardKey(clientId, 0), { credited_minor: 95_900 + number })
 }
 
@@ -111,12 +118,12 @@ describe('an acceptance', () => {
   it('counts for nothing and is found if its approval is forged with it', async () => {
     const { deps, clientId, settlement, differences } = await anAlteredSettlement()
     const subject = acceptedSubject(clientId)
-    const by = { operator: 'ana', clientId, subject, action: 'accept-difference' }
     for (const after of differences) {
       const of = acceptanceOf(clientId, after)
-      const approval = newApproval(of, 'ana', deps.now())
-      await deps.table.write(put(approvalKey(approvalIdOf(of)), approval, isNew))
-      await recordChange(deps, { ...by, after }, {})
+      const [id, at] = [approvalIdOf(of), deps.now()]
+      const approval = { ...newApproval(of, 'ana', at), usedAt: at }
+      await deps.table.write(put(approvalKey(id), approval, isNew))
+      await recordAcceptance(deps, clientId, { ...after, approved: { id, at, used_at: at } })
     }
 
     await expect(payOut(deps, settlement)).rejects.toThrow('do not balance')
@@ -133,16 +140,14 @@ describe('an acceptance', () => {
     const { deps, clientId, differences } = await anAlteredSettlement()
     const [difference] = differences
     if (difference === undefined) throw new Error('nothing was found')
+    const before = { ...difference, since: deps.now() }
     await accept(deps, difference, clientId)
-    const subject = acceptedSubject(clientId)
-    const [record] = (await readAuditRecords(deps, subject)).records
+    const [record] = (await readAuditRecords(deps, acceptedSubject(clientId))).records
     deps.clock.advance(60)
-    const since = deps.now()
-    deps.clock.advance(60)
-    const by = { operator: 'ana', clientId, subject, action: 'accept-difference' }
-    await recordChange(deps, { ...by, after: { ...record?.after } }, {})
+    const after = { ...difference, since: deps.now() }
+    await recordAcceptance(deps, clientId, { ...record?.after })
 
-    expect(await unacceptedDifferences(deps, clientId, [{ ...difference, since }])).toHaveLength(1)
+    expect(await unacceptedDifferences(deps, clientId, [before, after])).toStrictEqual([after])
   })
 
   it('of a broken chain of acceptances counts, so that a lost record stops no payout for ever', async () => {
@@ -157,18 +162,14 @@ describe('an acceptance', () => {
 
     for (const difference of found) await accept(deps, difference, clientId)
 
-    deps.clock.advance(1)
     expect(await payOut(deps, settlement)).toMatchObject({ status: 'manual_paid' })
   })
 
   it('of the gateway is in its list, and a change of it is a difference', async () => {
     const deps = memoryDeps()
-    await withoutFloor(deps)
-    await auditWholeGateway(deps)
     const difference = { what: 'batch', id: '7', expected: 'present', found: 'missing' }
     const found = new Map([['register', [difference]]])
     await recordDifferences(deps, 'gateway', found, { figuresAt: deps.now() })
-    deps.clock.advance(5)
     await accept(deps, difference)
     await expectHouseBalanced(deps)
 
@@ -216,12 +217,9 @@ describe('an acceptance', () => {
     ['a text with a hidden character', 'digest', 'x\u200b'],
   ] as const)('of %s is approved and stored by its digest', async ([, name, value]) => {
     const { deps, client, settlement } = await aSettledClient()
-    await payOut(deps, settlement)
-    const key = settlementKey(settlement.settlementId)
-    const item = await rawItem(deps, key)
-    const [total = {}] = (item?.['totals'] ?? []) as readonly object[]
+    const [total] = settlement.totals
     const altered = typeof value === 'string' ? value : value.map((one) => ({ ...total, ...one }))
-    await putRaw(deps, { ...item, [name]: altered })
+    await alterSettlement(deps, settlement, { [name]: altered })
     const { differences } = await auditLedger(deps, client.clientId)
     const shown = differences.find(({ what }) => what === `settlement.${name}`)
     expect(shown?.found).toMatch(/^sha256 [0-9a-f]{64}$/)

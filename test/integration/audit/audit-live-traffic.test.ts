@@ -80,19 +80,18 @@ async function auditDuring(
 /** Locally the clock can jump meanwhile. */
 it('an audit of the gateway reads rows booked while it waits', async () => {
   const deps = memoryDeps()
-  await auditGateway(deps)
   const stray = houseEntryKey('2026-11-20', 'txn-1', 'topup')
   await putRaw(deps, { ...stray, type: 'topup' })
+  let slept = 0
   const sleep = async () => {
-    await erase(deps, stray)
+    if (slept++ === 0) await erase(deps, stray)
     deps.clock.pass(3 * DAY_MS)
     await bookUnmatchedRow(deps, aHouseRow(deps, deps.now(), -100))
   }
-  deps.clock.pass(DAY_MS)
 
   await auditGateway({ ...deps, sleep })
 
-  expect(deps.published).toStrictEqual([])
+  expect([slept > 0, deps.published]).toStrictEqual([true, []])
 })
 
 describe('audit-ledger under live traffic', () => {
@@ -132,6 +131,7 @@ describe('audit-ledger under live traffic', () => {
       })
 
       expect((await auditLedger(busy, client.clientId)).balanced).not.toBe(false)
+      expect([1, 5]).toContain(openPayments.length)
     },
   )
 
@@ -170,7 +170,6 @@ describe('audit-ledger under live traffic', () => {
       const act = ACTIONS[name]
       const verdicts: unknown[] = []
       for (const read of sampleOf([1, 2, 3, 4, 5, 6, 7], 3)) {
-        catchUp()
         await act(world)
         verdicts.push(await auditDuring(world, read, act, catchUp))
       }
@@ -200,18 +199,16 @@ describe('audit-ledger under live traffic', () => {
   )
 
   it.each([1, 3])('finds %d settlements by their window while the indexes lag', async (count) => {
-    const { deps, catchUp } = depsWithLateIndexes('SETTLEMENT#')
+    const { deps } = depsWithLateIndexes('SETTLEMENT#')
     const world = await aSyncWorld(deps)
-    catchUp()
     for (let settled = 0; settled < count; settled++) await aSettlement(world)
 
     expect(await auditLedger(deps, world.client.clientId)).toMatchObject({ balanced: true })
   })
 
   it('finds money in suspense by its entries while the index lags', async () => {
-    const { deps, catchUp } = depsWithLateIndexes('SUSPENSE#')
+    const { deps } = depsWithLateIndexes('SUSPENSE#')
     const { client } = await aSyncWorld(deps)
-    catchUp()
     const item = { ...someHeldMoney(deps, 'py-held', 30_000), clientId: client.clientId }
     await writeSuspense(deps, item)
     await bookSuspense(deps, item, aHouseRow(deps, 'txn_held', 29_000))

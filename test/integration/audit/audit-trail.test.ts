@@ -12,7 +12,7 @@ import { updateEndpoint } from '../../../shared/webhook/endpoint/change-endpoint
 import { invokeAdmin, invokeWhole } from '../../support/operator-actions.ts'
 import { aStoredClient, issueKey } from '../../support/payment-builders.ts'
 import { standingOf } from '../../support/settlement-builders.ts'
-import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, erase, keyOfRow, putRaw, rawItem } from '../../support/tampering.ts'
 import { interceptTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
@@ -41,7 +41,7 @@ async function aTrail() {
   await recordChange(deps, { ...erasure, clientId }, {})
   const keysOf = async (subject: string) => {
     const { items } = await deps.table.query({ partition: [auditRecordPk(subject)], limit: 50 })
-    return items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }))
+    return items.map(keyOfRow)
   }
   const auditNow = async () => {
     const { balanced, differences } = await auditLedger(deps, clientId)
@@ -107,14 +107,13 @@ describe('the audit trail', () => {
     deps,
     clientId,
   }) => {
-    const row = await rawItem(deps, clientKey(clientId))
     const bank = {
       bankName: 'BNI',
       bankAccountNo: '6660001',
       bankAccountName: 'PT',
       since: deps.now(),
     }
-    await putRaw(deps, { ...row, name: 'three', bank })
+    await alter(deps, clientKey(clientId), { name: 'three', bank })
 
     const { differences } = await auditLedger(deps, clientId)
 

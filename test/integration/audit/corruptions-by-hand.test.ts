@@ -249,7 +249,8 @@ describe('a corruption by hand', () => {
         await nextDayAlerts()
         await expect(payRecorded()).rejects.toThrow(/do not balance|client not found/)
       })
-      await auditLedger(history.deps, historyClientId())
+      // No standing difference refuses the next payout.
+      expect((await auditLedger(history.deps, historyClientId())).balanced).toBe(true)
     },
   )
 })

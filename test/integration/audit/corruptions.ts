@@ -1,5 +1,5 @@
-import { erase, putRaw, rawItem } from '../../support/tampering.ts'
-import { history, keyOf, type Place, type Row } from './history-places.ts'
+import { erase, keyOfRow, putRaw, rawItem } from '../../support/tampering.ts'
+import { history, type Place, type Row } from './history-places.ts'
 
 /** Answers how to undo the change. */
 export type Corruption = () => Promise<() => Promise<void>>
@@ -33,10 +33,10 @@ function replace(place: Place, rowsAfter: (before: Row) => readonly Row[]) {
   return async () => {
     const before = await rawItem(history.deps, await place())
     const rows = rowsAfter(before)
-    await erase(history.deps, keyOf(before))
+    await erase(history.deps, keyOfRow(before))
     for (const row of rows) await putRaw(history.deps, row)
     return async () => {
-      for (const row of rows) await erase(history.deps, keyOf(row))
+      for (const row of rows) await erase(history.deps, keyOfRow(row))
       await putRaw(history.deps, before)
     }
   }

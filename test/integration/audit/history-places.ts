@@ -15,6 +15,7 @@ import {
 } from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
+import { keyOfRow } from '../../support/tampering.ts'
 import { ownDeps, type TestDeps } from '../../support/test-deps.ts'
 import { auditedHistory } from './audited-history.ts'
 
@@ -93,11 +94,7 @@ export async function firstIn(pk: string, isWanted: (row: Row) => boolean = () =
     .map(toItem)
     .find(isWanted)
   if (row === undefined) throw new Error(`there is no such row in ${pk}`)
-  return keyOf(row)
-}
-
-export function keyOf({ pk, sk }: Row) {
-  return { pk: String(pk), sk: String(sk) }
+  return keyOfRow(row)
 }
 
 function placeBy<Name>(keyCalled: (name: Name) => Key): (name: Name) => Place {

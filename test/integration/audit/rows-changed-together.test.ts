@@ -35,7 +35,7 @@ import {
   standingOf,
   sweptNow,
 } from '../../support/settlement-builders.ts'
-import { erase, putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, erase, rawItem } from '../../support/tampering.ts'
 import { type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
@@ -46,7 +46,7 @@ const A_WEEK = 7
 async function raise(deps: TestDeps, key: Key, by: Readonly<Record<string, number>>) {
   const row = await rawItem(deps, key)
   const raised = Object.entries(by).map(([name, more]) => [name, Number(row[name] ?? 0) + more])
-  await putRaw(deps, { ...row, ...Object.fromEntries(raised) })
+  await alter(deps, key, Object.fromEntries(raised))
 }
 
 function raiseShard(deps: TestDeps, { clientId, paymentId }: Payment, more: number) {
@@ -191,11 +191,9 @@ it('a re-credit that was raised with its settlement is not paid', async () => {
   await fail(deps, settlement)
   const recredited = await recredit(deps, settlement)
   const entry = recreditEntry(recredited, recredited.recreditedAt ?? deps.now())
-  const key = entryKey(client.clientId, entry)
-  const row = await rawItem(deps, key)
   const { grossMinor, netMinor } = recredited
   const raised = { grossMinor: grossMinor + MORE, netMinor: netMinor + MORE }
-  await putRaw(deps, { ...row, carried: { ...Object(row['carried']), ...raised } })
+  await alter(deps, entryKey(client.clientId, entry), { carried: { ...entry.carried, ...raised } })
   const source = settlementKey(settlement.settlementId)
   await raise(deps, source, { gross_minor: MORE, net_minor: MORE })
   await raise(deps, windowKey(client.clientId), { available_minor: MORE })

@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest'
 import { auditClient } from '../../../shared/audit/audit-client.ts'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { minor } from '../../../shared/money.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { refundPayment } from '../../../shared/posting/refund-payment.ts'
@@ -48,9 +49,8 @@ describe.each(Object.entries(CHANGES))('a payment that the provider %s', (title,
     const open = await rawItem(deps, key)
     deps.provider.transactions.push(rowNow(deps, paid))
     await syncRows(deps)
-    const [entry] = entriesOf(await paymentOf(deps, paid))
     if (lost === 'posting') await putRaw(deps, open)
-    else if (entry) await erase(deps, entryKey(client.clientId, entry))
+    else await loseEntry(deps, paid.payment, 'payment')
     deps.clock.advance(120)
     act(deps, paid.payment.paymentRequestId)
 
@@ -61,6 +61,12 @@ describe.each(Object.entries(CHANGES))('a payment that the provider %s', (title,
   })
 })
 
+async function loseEntry(deps: TestDeps, payment: Payment, type: string) {
+  const entry = entriesOf(await paymentOf(deps, { payment })).find((one) => one.type === type)
+  if (entry === undefined) throw new Error(`there is no ${type}`)
+  await erase(deps, entryKey(payment.clientId, entry))
+}
+
 it('a recount heals a dispute whose row the provider has ended since', async ({ deps, client }) => {
   const paid = await creditedPayment(deps, client)
   const fields = { type: 'return', reversalKind: 'chargeback', keptMinor: undefined } as const
@@ -69,8 +75,7 @@ it('a recount heals a dispute whose row the provider has ended since', async ({ 
   await syncRows(deps)
   deps.provider.transactions.push(rowNow(deps, paid, { ...fields, ...figures }))
   await syncRows(deps)
-  const entry = entriesOf(await paymentOf(deps, paid)).find(({ type }) => type === 'chargeback')
-  if (entry) await erase(deps, entryKey(client.clientId, entry))
+  await loseEntry(deps, paid.payment, 'chargeback')
   deps.clock.advance(120)
   change(deps, { status: 'reversed', reversalKind: undefined })
 
@@ -86,9 +91,7 @@ it('a recount heals a refund of a row that an operator took over', async ({ deps
   await bookUnmatchedRow(deps, { ...row, providerMinor: minor(-30_000) })
   const input = { ...paid, operator: 'ana', amountMinor: minor(30_000) }
   await refundPayment(deps, { ...input, providerTransactionId: 'txn-transfer' })
-  const stored = await paymentOf(deps, { payment: paid })
-  const entry = entriesOf(stored).find(({ type }) => type === 'refund')
-  if (entry) await erase(deps, entryKey(client.clientId, entry))
+  await loseEntry(deps, paid, 'refund')
   deps.clock.advance(120)
 
   expect((await recount(deps, client)).left).toStrictEqual([])

@@ -35,7 +35,7 @@ import {
   sweptADayLater,
 } from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
-import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, erase, keyOfRow, putRaw, rawItem } from '../../support/tampering.ts'
 import { APPROVER, type Asked, askedApproval } from '../../support/with-approval.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { differencesOf, recount } from './torn-world.ts'
@@ -48,7 +48,6 @@ it('a recount of many payments leaves the provider’s quota for the call that w
     const [entry] = entriesOf(await aSucceededPayment(deps, client))
     if (entry) await erase(deps, entryKey(client.clientId, entry))
   }
-  deps.clock.advance(120)
   const { getPayment } = deps.provider.healthy
   let quota = 110
   deps.provider.script('getPayment', async (...asked) =>
@@ -58,7 +57,7 @@ it('a recount of many payments leaves the provider’s quota for the call that w
   expect((await recount(deps, client)).left).toHaveLength(1)
 
   quota = 110
-  await recount(deps, client)
+  expect((await recount(deps, client)).left).toStrictEqual([])
 })
 
 /** Goal: a recount makes no forged row money, and no lost payout due again. */
@@ -86,8 +85,7 @@ async function postedFree({ deps, client }: World) {
 
 async function loseType({ deps, client, payment }: World) {
   const [entry] = entriesOf(payment)
-  const item = entry && (await rawItem(deps, entryKey(client.clientId, entry)))
-  await putRaw(deps, { ...item, type: undefined })
+  if (entry) await alter(deps, entryKey(client.clientId, entry), { type: undefined })
 }
 
 /** Into the payment and its entry. */
@@ -144,7 +142,7 @@ const FORGED: Readonly<Record<string, (forged: World) => Promise<unknown>>> = {
   'the loss of a paid settlement and its records': async ({ deps, settlement }) => {
     const { settlementId } = await payOut(deps, settlement)
     for (const pk of [`SETTLEMENT#${settlementId}`, `AUDIT#${settlementId}`])
-      for (const { sk } of deps.stored.items(pk)) await erase(deps, { pk, sk: String(sk) })
+      for (const row of deps.stored.items(pk)) await erase(deps, keyOfRow(row))
   },
 }
 
@@ -168,7 +166,6 @@ it('a recount writes a return that a second person approves later', async () => 
   const { deps, client, settlement } = forged
   const { settlementId } = settlement
   await FORGED['a return']?.(forged)
-  deps.clock.advance(120)
   const asked = askedApproval((await recount(deps, client)).left[0]?.why)
   const payload = { settlement_id: settlementId }
   expect(asked).toStrictEqual({ action: 'return-payout', payload })
@@ -236,7 +233,6 @@ it('a recount sets no total of the house to an altered entry', async () => {
   await bookUnmatchedRow(deps, { ...row, providerMinor: minor(5) })
   const [entry] = deps.stored.items('JOURNAL#house')
   await putRaw(deps, { ...entry, provider_minor: 9_000 })
-  deps.clock.advance(120)
 
   const { written, not_repairable: named } = await recount(deps, 'gateway')
 

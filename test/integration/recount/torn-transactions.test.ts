@@ -54,7 +54,6 @@ describe.each(Object.entries(FLOWS))(
       const deps = world()
       deps.clock.advance(3_600)
       await receiveCallbacks(deps, () => {})
-      deps.clock.advance(120)
 
       await recount(deps, tornFlow.client)
 

@@ -50,7 +50,6 @@ describe('a re-credit', () => {
   }) => {
     const changes = { bank: { ...BANK, bankAccountNo: '7777777777' } }
     await changeClient(deps, { clientId: client.clientId, operator: OPERATOR, changes })
-    deps.clock.advance(60)
 
     const settlement = await trigger(deps, client)
 
@@ -85,7 +84,6 @@ describe('a re-credit', () => {
     const key = settlementKey(recredited.settlementId)
     const { recredited_at, ...torn } = await rawItem(deps, key)
     await putRaw(deps, torn)
-    deps.clock.advance(60)
 
     await expect(recredit(deps, recredited)).rejects.toMatchObject({ code: 'conflict' })
 
@@ -136,7 +134,6 @@ describe('a re-credit', () => {
     for (let time = 0; time < 3; time++) {
       expect(settlement).toMatchObject({ netMinor: 141_850, unprovenMinor: 45_950 })
       await recredit(deps, await fail(deps, settlement))
-      deps.clock.advance(60)
       settlement = await sweptNow(deps, client)
     }
 
@@ -150,7 +147,6 @@ describe('a re-credit', () => {
     await sweptNow(deps, client)
     const failedSettlement = await sweptADayLater(deps, client)
     await recredit(deps, await fail(deps, failedSettlement))
-    deps.clock.advance(60)
     const nextSettlement = await sweptNow(deps, client)
 
     expect((await paymentTimeline(deps, payment)).timeline.settlements).toMatchObject([
@@ -166,7 +162,6 @@ describe('a re-credit', () => {
     const payment = await aSucceededPayment(deps, client)
     const { settlementId } = await payOut(deps, await sweptADayLater(deps, client))
     await bringBack(deps, { settlementId })
-    deps.clock.advance(60)
     const nextSettlement = await sweptNow(deps, client)
 
     await aFinding(deps, { subject: settlementId, cause: 'amount_differs', payment })

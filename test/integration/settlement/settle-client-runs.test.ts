@@ -15,7 +15,6 @@ import { announcementOfSettlement } from '../../../shared/settlement/announce-se
 import { triggerSettlement } from '../../../shared/settlement/settle-client.ts'
 import { dropProgress, keptProgress } from '../../../shared/settlement/settlement-store.ts'
 import { journalPk, windowKey } from '../../../shared/table/keys.ts'
-import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { handOver } from '../../support/operator-actions.ts'
 import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
@@ -30,6 +29,7 @@ import {
   sweep,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
+import { changeRow } from '../../support/tampering.ts'
 import {
   afterFirst,
   beforeCommit,
@@ -144,7 +144,7 @@ describe('a window with too many entries for one run', () => {
   stepped('is summed anew when its progress cannot be read', async ({ deps, client }) => {
     await settle(inSteps(deps), client)
     const progress = { start: (await readWindow(deps, client.clientId)).settledUntil, end: 0 }
-    await deps.table.write(update(windowKey(client.clientId), { set: { progress } }))
+    await changeRow(deps, windowKey(client.clientId), { set: { progress } })
 
     await sweep(deps, client)
 

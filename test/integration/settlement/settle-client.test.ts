@@ -9,7 +9,7 @@ import { minor } from '../../../shared/money.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { findAnySettlement, putSettlement } from '../../../shared/settlement/settlement-store.ts'
 import { entryKey, journalPk, windowKey } from '../../../shared/table/keys.ts'
-import { put, update } from '../../../shared/table/step.ts'
+import { put } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
 import { handOver, lambdaContext } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
@@ -28,7 +28,7 @@ import {
   trigger,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
+import { changeRow, putRaw, rawItem } from '../../support/tampering.ts'
 import {
   interceptTable,
   memoryDeps,
@@ -192,7 +192,7 @@ describe('settle-client, the worker of the queue', () => {
     ]
     aDayLater(deps)
     const window = windowKey(broken.clientId)
-    await deps.table.write(update(window, { set: { lastSettlementId: crypto.randomUUID() } }))
+    await changeRow(deps, window, { set: { lastSettlementId: crypto.randomUUID() } })
     const [first, second, third] = [broken, healthy, last].map(({ clientId }) => ({
       client_id: clientId,
     }))
@@ -213,8 +213,9 @@ describe('settle-client, the worker of the queue', () => {
     await expect(sweep(deps, broken)).rejects.toThrow(
       'the previous settlement of a client is missing',
     )
-    await deps.table.write(update(window, { remove: ['lastSettlementId'] }))
+    await changeRow(deps, window, { remove: ['lastSettlementId'] })
     await handOver(settleClient, deps, [first])
+    expect(await settlementsOf(deps, broken)).toHaveLength(1)
     await expectBalanced(deps, broken)
   })
 

@@ -4,7 +4,6 @@ import { findAuditRecordsOfClient } from '../../../shared/operator/audit-record-
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
-import { exists, remove } from '../../../shared/table/step.ts'
 import {
   auditRecordsOf,
   invokeAdmin,
@@ -18,6 +17,7 @@ import {
   payOut,
   sweepADayLater,
 } from '../../support/settlement-builders.ts'
+import { erase } from '../../support/tampering.ts'
 import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 import { clientTest as it } from './client-test.ts'
@@ -181,9 +181,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
 
   it('as paid writes nothing when the window is deleted before the write', async ({ deps }) => {
     const { client, settlement } = await aSettledClient(deps)
-    await auditedNow(deps, settlement)
-    const window = remove(windowKey(client.clientId), exists)
-    const raced = beforeCommit(deps, () => deps.table.write(window))
+    const raced = beforeCommit(deps, () => erase(deps, windowKey(client.clientId)))
 
     await expect(payOut(raced, settlement)).rejects.toThrow('do not balance')
 

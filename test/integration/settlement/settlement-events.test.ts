@@ -157,8 +157,7 @@ it('a recount offers no write for what it cannot repair', async ({ deps, client,
   await announcePaid(deps, settlement)
   const rows = deps.stored.items('DELIVERY#').filter((row) => row['event_name'] === NAMES[2])
   for (const row of rows) await erase(deps, keyOfRow(row))
-  for (const { pk, sk } of deps.stored.items('ENDPOINTS#'))
-    await erase(deps, { pk: String(pk), sk: String(sk) })
+  for (const row of deps.stored.items('ENDPOINTS#')) await erase(deps, keyOfRow(row))
 
   const asked = { clientId: client.clientId, operator: 'sari' }
   const { writes, not_repairable: left } = await recountLedger(deps, asked)

@@ -15,10 +15,10 @@ import { endCreditedMoney } from '../../../shared/posting/post-payments.ts'
 import { finding, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { suspenseKey } from '../../../shared/table/keys.ts'
-import { update } from '../../../shared/table/step.ts'
 import { aRefund, someHeldMoney } from '../../support/money-rows.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { expectPayment, findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { changeRow } from '../../support/tampering.ts'
 import { beforeFirst, interceptTable, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 import { heldMoneyItem, refundOf, resolve } from '../payment/suspense-test.ts'
 import { heldTest, refundFields } from './held-money.ts'
@@ -61,7 +61,7 @@ describe('held money that a payment is credited with after all', () => {
       await recordSuspense(deps, other)
       const { suspenseId } = held.item
       const rename = (name: string) =>
-        deps.table.write(update(suspenseKey(suspenseId), { set: { suspenseId: name } }))
+        changeRow(deps, suspenseKey(suspenseId), { set: { suspenseId: name } })
       await rename(other.suspenseId)
 
       await sync(rowNow(deps, paid, fields))

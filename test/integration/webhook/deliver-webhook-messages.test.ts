@@ -3,7 +3,7 @@ import { RETENTION } from '../../../shared/event/event.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { deflateText } from '../../../shared/table/deflated-text.ts'
 import { deliveryKey, endpointKey, eventKey, testDeliveryKey } from '../../../shared/table/keys.ts'
-import { exists, put, update } from '../../../shared/table/step.ts'
+import { put } from '../../../shared/table/step.ts'
 import { expiresAfter } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { deliveryRow } from '../../../shared/webhook/delivery/delivery-store.ts'
@@ -11,6 +11,7 @@ import { sendTestEvent } from '../../../shared/webhook/delivery/send-test-event.
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { changeEndpoint, markDeleted } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
+import { changeRow } from '../../support/tampering.ts'
 import { recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
   anEvent,
@@ -115,7 +116,7 @@ describe('deliver-webhook: a missing endpoint, secret or event', () => {
   ] as const)(
     'counts an attempt without a POST when the secret %s',
     async ([, change], { deps, delivery }) => {
-      await deps.table.write(update(endpointKey(delivery), await change(deps), exists))
+      await changeRow(deps, endpointKey(delivery), await change(deps))
 
       await deliver(deps, delivery)
 
@@ -158,7 +159,7 @@ describe('deliver-webhook: a missing endpoint, secret or event', () => {
     ['cannot be read', 'unreadable'],
     ['names another client, whatever owner its row has', deflateText(anEvent(NOW).body)],
   ])('skips a delivery whose event %s', async ([, body], { deps, event, delivery }) => {
-    await deps.table.write(update(eventKey(event.subject, event.name), { set: { body } }))
+    await changeRow(deps, eventKey(event.subject, event.name), { set: { body } })
 
     await deliver(deps, delivery)
 
@@ -201,7 +202,7 @@ it('posts an event to the client that its body names, whatever owner its row has
   delivery,
 }) => {
   const { clientId: owner } = anEvent(deps.now())
-  await deps.table.write(update(eventKey(event.subject, event.name), { set: { owner } }))
+  await changeRow(deps, eventKey(event.subject, event.name), { set: { owner } })
 
   await deliver(deps, delivery)
 

@@ -77,7 +77,6 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
       const { deps, clientId, endpoint } = await aMerchant()
       const madeIds = []
       for (const unlisted of [true, undefined, undefined, true] as const) {
-        deps.clock.advance(1_800)
         for (const rowStatus of DELIVERY_STATUSES) {
           deps.clock.advance(1)
           const isListed = rowStatus === 'skipped' || rowStatus === 'abandoned'
@@ -121,7 +120,6 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     const { clientId } = caller
     const endpoint = await storedEndpoint(deps, { clientId })
     await storedDelivery(deps, endpoint, { ...ENDED, status: 'succeeded' })
-    deps.clock.advance(1)
     for (let made = 0; made < 1_000; made++) await storedDelivery(deps, endpoint, SKIPPED)
     const scheduled = { clientId, status: 'scheduled', page: { page: 1, perPage: 25 } } as const
     expect(await listDeliveries(deps, { ...scheduled, maxRead: 1_000 })).toMatchObject({

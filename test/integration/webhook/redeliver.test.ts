@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { RETENTION } from '../../../shared/event/event.ts'
 import { deliveryKey, eventKey } from '../../../shared/table/keys.ts'
-import { update } from '../../../shared/table/step.ts'
 import { addMs, expiresAfter, timestampOf } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
@@ -13,7 +12,7 @@ import {
   OPERATOR,
   refusedWith,
 } from '../../support/operator-actions.ts'
-import { alter } from '../../support/tampering.ts'
+import { alter, changeRow } from '../../support/tampering.ts'
 import { type TestDeps, withoutTopic } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import {
@@ -205,8 +204,7 @@ describe.each(['byOperator', 'byMerchant'] as const)(
     }) => {
       await makeAlertDue(deps, delivery)
       const tenthRound = { set: { rounds: 10, roundsOn: deps.now().slice(0, 10) } }
-      const publish = () =>
-        deps.table.write(update(deliveryKey(delivery.deliveryId), tenthRound)).then(() => undefined)
+      const publish = () => changeRow(deps, deliveryKey(delivery.deliveryId), tenthRound)
 
       expect(await redeliver({ ...deps, alerts: { publish } })).toMatchObject({ status: 422 })
     })

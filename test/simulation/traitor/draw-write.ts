@@ -2,6 +2,7 @@ import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { type Partition, pkPrefix } from '../../../shared/table/keys.ts'
 import { exists, put, remove, updateFields } from '../../../shared/table/step.ts'
+import { keyOfRow } from '../../support/tampering.ts'
 import type { Prng } from '../world/prng.ts'
 import type { World } from '../world/world.ts'
 
@@ -15,7 +16,7 @@ export function drawWrite(
   const rows = table.items(pkPrefix(kind))
   if (rows.length === 0) return undefined
   const row = prng.pick(rows)
-  if (action === 'DeleteItem') return remove(keyOf(row), exists)
+  if (action === 'DeleteItem') return remove(keyOfRow(row), exists)
   if (action === 'PutItem') return forgedPut(prng, kind, rows, row)
   const clients = prng.chance(0.3) ? table.items(pkPrefix('CLIENT')) : []
   return forgedUpdate(prng, { rows, row, clients, names: updates[kind] ?? [] })
@@ -30,15 +31,11 @@ export function writesOf({ table }: FunctionSpec) {
 
 type Grant = ReturnType<typeof writesOf>[number]
 
-function keyOf({ pk, sk }: StoredItem) {
-  return { pk: String(pk), sk: String(sk) }
-}
-
 /** A stored row in the place of itself, of another row of its kind, or of none. */
 function forgedPut(prng: Prng, kind: Partition, rows: readonly StoredItem[], row: StoredItem) {
   const other = prng.pick(rows)
   const fresh = { pk: `${pkPrefix(kind)}${prng.uuid()}`, sk: String(row['sk']) }
-  const key = prng.pick([keyOf(row), keyOf(row), keyOf(other), fresh])
+  const key = prng.pick([keyOfRow(row), keyOfRow(row), keyOfRow(other), fresh])
   const { pk: _, sk: __, ...attributes } = prng.chance(0.6) ? exchanged(row, other) : row
   const forged = { ...attributes }
   for (const name of Object.keys(attributes))
@@ -71,7 +68,7 @@ function forgedUpdate(prng: Prng, { rows, row, clients, names }: Forging) {
   }
   for (const name of changed.keys()) removed.delete(name)
   return updateFields(
-    keyOf(row),
+    keyOfRow(row),
     { set: Object.fromEntries(changed), remove: [...removed] },
     exists,
   )

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CreateTableCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
@@ -107,7 +107,6 @@ function portInHex(port: string) {
 it('a data directory is for its owner alone, also an older one', async () => {
   const path = join(tempDirectory(), 'data')
   mkdirSync(path, { mode: 0o755 })
-  chmodSync(path, 0o755)
 
   const data = await openDataDirectory(path)
   data.close()

@@ -20,7 +20,6 @@ describe('the callbacks of the provider simulator', () => {
     async ([status, times], { sim }) => {
       sim.receiver.status = status
       sim.pay()
-      await sim.advance(0)
 
       const counts = [sim.callbacks.length]
       for (const minutes of [15, 45, 120, 180, 360, 720]) {
@@ -68,7 +67,6 @@ describe('the callbacks of the provider simulator', () => {
   }) => {
     order('callback', 'reorder')
     const first = pay()
-    await advance(1)
     const second = pay()
     await advance(0)
 
@@ -81,7 +79,6 @@ describe('the callbacks of the provider simulator', () => {
     sim.receiver.status = 401
     sim.order('callback', 'wrong_token')
     sim.pay()
-    await sim.advance(0)
     await sim.advance(15 * MINUTE)
 
     expect(sim.callbacks).toHaveLength(2)
@@ -148,7 +145,6 @@ describe('the callbacks of the provider simulator', () => {
       sim.pay(id)
       sim.core.reversePayment(id, { kind: 'chargeback', deducted: 'monthly', amount })
     }
-    await sim.advance(0)
 
     sim.core.deductDisputes()
 

@@ -134,7 +134,6 @@ describe('a request of the provider simulator', () => {
       expect(sim.core.getPaymentRequest(id)).toStrictEqual(before)
       sim.order('payment', 'after_expiry')
       sim.pay(id)
-      await sim.advance(0)
 
       const payment = sim.paymentOf(id)
       expect(sim.statusOf(id)).toBe(status)

@@ -135,7 +135,6 @@ describe('reversals at the provider simulator (design section 10)', () => {
     async ([kind, status], { sim }) => {
       const id = sim.create()
       sim.pay(id)
-      await sim.advance(1)
       const before = sim.callbacks.length
 
       const row = sim.core.reversePayment(id, { kind })
