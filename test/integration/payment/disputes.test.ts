@@ -240,10 +240,9 @@ describe('a dispute of no paid payment', () => {
 
   it('of a capture that the provider refuses to show is one finding a day', async ({ deps }) => {
     deps.provider.silence('getPayment', 'refused')
+    const capture = { reference_id: 'order 17', payment_id: `py-${crypto.randomUUID()}` }
 
-    expect(await send(deps, { reference_id: 'order 17', payment_id: 'inv-17' })).not.toBe(
-      'ask_again',
-    )
+    expect(await send(deps, capture)).not.toBe('ask_again')
     expect(deps.published).toMatchObject([{ kind: 'suspense.finding' }])
   })
 
