@@ -57,6 +57,9 @@ export class CanaryDeployments extends Construct {
       metric: cloudWatchMetric(serverErrorMeasure(stage, api), 1),
       threshold: SERVER_ERRORS_A_MINUTE,
       ...ONE_MINUTE_IS_ENOUGH,
+      // The newest minutes have no data yet, which the formula takes for zero.
+      evaluationPeriods: 3,
+      datapointsToAlarm: 1,
     })
 
     for (const { spec, live } of [
