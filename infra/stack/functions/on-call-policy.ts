@@ -111,11 +111,8 @@ function repairs({ scope, name }: Names): readonly PolicyStatementProps[] {
       resources: [arnOf(scope, 'lambda', 'event-source-mapping:*')],
       conditions: { ArnLike: { 'lambda:FunctionArn': functions } },
     },
-    {
-      sid: 'Releases',
-      actions: ['codedeploy:StopDeployment'],
-      resources: [arnOf(scope, 'codedeploy', `deploymentgroup:${name}/*`)],
-    },
+    // IAM allows this call for all deployments or for none.
+    { sid: 'Releases', actions: ['codedeploy:StopDeployment'], resources: ['*'] },
     {
       sid: 'Schedules',
       actions: [

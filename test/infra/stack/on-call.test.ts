@@ -149,22 +149,26 @@ describe('the actions of the runbook', () => {
   })
 })
 
-it('the person on call sends no message to the settlements, which may name an operator of finance', () => {
-  const policy = synthesised('prod')
-    .all('AWS::IAM::ManagedPolicy')
-    .find(({ ManagedPolicyName }) => ManagedPolicyName === 'gateway-prod-oncall')
-  const statements: readonly { readonly Action: unknown; readonly Resource: unknown }[] = Object(
-    policy?.['PolicyDocument'],
-  ).Statement
-  const queues = statements
-    .filter(({ Action }) => [Action].flat().includes('sqs:SendMessage'))
-    .flatMap(({ Resource }) => JSON.stringify(Resource).match(/gateway-prod-[a-z*-]+/g) ?? [])
+function resourcesOf(action: string) {
+  const statements: readonly { readonly Action: unknown; readonly Resource: unknown }[] =
+    JSON.parse(policyText('gateway-prod-oncall')).PolicyDocument.Statement
+  return statements
+    .filter(({ Action }) => [Action].flat().includes(action))
+    .flatMap(({ Resource }) => Resource)
+}
 
-  expect(queues.toSorted()).toStrictEqual(
+it('the person on call sends no message to the settlements, which may name an operator of finance', () => {
+  const queues = JSON.stringify(resourcesOf('sqs:SendMessage')).match(/gateway-prod-[a-z*-]+/g)
+
+  expect(queues?.toSorted()).toStrictEqual(
     QUEUE_NAMES.filter((name) => name !== 'settlements')
       .map((name) => `gateway-prod-${name}`)
       .toSorted(),
   )
+})
+
+it('the person on call stops deployments, which IAM allows for all of them or for none', () => {
+  expect(resourcesOf('codedeploy:StopDeployment')).toStrictEqual(['*'])
 })
 
 it('the person on call opens the dashboard', () => {
