@@ -82,7 +82,7 @@ const ON_CALL: Reasons = Object.fromEntries(
   ON_CALL_RESOURCES.map((resource) => [
     `AwsSolutions-IAM5[Resource::${resource}]`,
     [
-      /^OnCall\/Policy\/Resource$/,
+      /^Duties\/oncall\/Resource$/,
       'The person on call follows a runbook that is about every function, queue, schedule and ' +
         'log of the stage; AWS allows lists for all resources or for none.',
     ],
