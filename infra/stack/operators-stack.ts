@@ -15,11 +15,11 @@ import {
   ObjectLockRetention,
 } from 'aws-cdk-lib/aws-s3'
 import { Construct } from 'constructs'
-import { DUTIES, type Duty, mayInvoke, ROLES } from '../../functions/function-spec.ts'
+import { DUTIES, mayInvoke, ROLES, type Role } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
 import type { DataStack } from './data-stack.ts'
 import { GatewayFunctions } from './functions/gateway-functions.ts'
-import { OnCallPolicy } from './functions/on-call-policy.ts'
+import { onCallStatements } from './functions/on-call-statements.ts'
 import {
   canaryKeySecretName,
   type DeployedStage,
@@ -37,7 +37,6 @@ export class OperatorsStack extends StageStack {
     const specs = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator')
     const functions = new GatewayFunctions(this, 'Functions', specs, { stage, data })
     new DutyPolicies(this, 'Duties', { stage, data })
-    new OnCallPolicy(this, 'OnCall', { stage, data })
     if (stage.invocationTrail) new InvocationTrail(this, 'InvocationTrail', stage, functions)
   }
 }
@@ -45,24 +44,25 @@ export class OperatorsStack extends StageStack {
 type Props = { readonly stage: DeployedStage; readonly data: DataStack }
 
 /**
- * A managed policy for each duty, to be attached to people, and one for the deployer. It names each
- * function of the duty; a function has one duty.
+ * A managed policy for each duty, to be attached to people, one for the deployer and one for people
+ * on call. It names each function of the duty; a function has one duty.
  */
 class DutyPolicies extends Construct {
   constructor(scope: Construct, id: string, props: Props) {
     super(scope, id)
-    for (const role of ROLES) if (role !== 'oncall') this.addPolicy(role, props)
+    for (const role of ROLES) this.addPolicy(role, props)
   }
 
-  private addPolicy(role: Duty | 'deploy', props: Props) {
-    const { stage } = props
+  private addPolicy(role: Role, props: Props) {
+    const { stage, data } = props
     const names = MANIFEST.filter((spec) => mayInvoke(role, spec)).map((spec) => spec.name)
     // The doctor asks the prover, which starts no action.
     const functions = role === 'deploy' ? [...names, PROVER] : names
-    const does =
-      role === 'deploy'
-        ? 'deploy, hold the secrets of the stage, start what schedules start'
-        : DUTIES[role]
+    const does = {
+      ...DUTIES,
+      deploy: 'deploy, hold the secrets of the stage, start what schedules start',
+      oncall: 'the commands of the runbook, besides look and support',
+    }[role]
     const policy = new ManagedPolicy(this, role, {
       // No description: for a new one CloudFormation would replace the policy, and cannot make two
       // of one name.
@@ -76,6 +76,7 @@ class DutyPolicies extends Construct {
           ),
         },
         ...(role === 'deploy' ? this.deployStatements(props) : []),
+        ...(role === 'oncall' ? onCallStatements(this, stage, data) : []),
       ].map((statement) => new PolicyStatement(statement)),
     })
     new CfnOutput(Stack.of(this), `${role.charAt(0).toUpperCase()}${role.slice(1)}PolicyArn`, {

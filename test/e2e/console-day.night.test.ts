@@ -16,13 +16,11 @@ import {
   press,
   takePicture,
 } from './console-browser.ts'
-import { QRIS, type World, worldIt } from './gateway-world.ts'
+import { BANK, QRIS, type World, worldIt } from './gateway-world.ts'
 
 const it = worldIt
   .extend('path', { scope: 'file' }, CHROMIUM)
   .extend('browser', { scope: 'file' }, aBrowser)
-
-const BANK = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'PT My Shop' }
 
 /** Calls of the page that were refused, except questions: a dry run changes nothing. */
 function watchRefusals(page: Page) {

@@ -175,4 +175,9 @@ export const VA = {
   amount: 100_000,
   currency: 'IDR',
 }
+export const BANK = {
+  bank_name: 'BCA',
+  bank_account_no: '1234567890',
+  bank_account_name: 'PT My Shop',
+}
 export const QRIS = { method: 'qris', amount: 100_000, currency: 'IDR' }

@@ -7,7 +7,7 @@ import { ownPorts } from '../support/own-ports.ts'
 import { outputOf } from '../support/run-tool.ts'
 import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
-import { worldIt as it, VA, type World } from './gateway-world.ts'
+import { BANK, worldIt as it, VA, type World } from './gateway-world.ts'
 
 /*
  * Goal: the commands of merchants' pages give what the pages say. Method: one shell runs each page,
@@ -17,7 +17,6 @@ import { worldIt as it, VA, type World } from './gateway-world.ts'
  */
 
 const QUICKSTART = 'docs/merchants.md'
-const BANK = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'PT My Shop' }
 
 function withPlacesOf(
   { urls }: World,

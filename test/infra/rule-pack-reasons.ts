@@ -73,7 +73,6 @@ const ON_CALL_RESOURCES = [
     'sqs:HERE:gateway-STAGE-*-dead',
     'lambda:HERE:function:gateway-STAGE-*',
     'lambda:HERE:event-source-mapping:*',
-    'codedeploy:HERE:deploymentgroup:gateway-STAGE/*',
     'events:HERE:rule/gateway-STAGE-*',
     'dynamodb:HERE:table/gateway-STAGE*',
   ].map((resource) => `${ARN}:${resource.replace('HERE', HERE)}`),
@@ -83,7 +82,7 @@ const ON_CALL: Reasons = Object.fromEntries(
   ON_CALL_RESOURCES.map((resource) => [
     `AwsSolutions-IAM5[Resource::${resource}]`,
     [
-      /^OnCall\/Policy\/Resource$/,
+      /^Duties\/oncall\/Resource$/,
       'The person on call follows a runbook that is about every function, queue, schedule and ' +
         'log of the stage; AWS allows lists for all resources or for none.',
     ],

@@ -26,6 +26,7 @@ import {
   sweptADayLater,
   withoutFloor,
 } from '../support/settlement-builders.ts'
+import { ASK } from '../support/synced-payment.ts'
 import { memoryDeps } from '../support/test-deps.ts'
 import { APPROVER, withApproval } from '../support/with-approval.ts'
 import { baseOf } from './partial-table.ts'
@@ -112,8 +113,6 @@ function rowOf(payment: Payment, at: Timestamp, fields: Partial<ProviderTransact
 }
 
 export type BusyClient = Awaited<ReturnType<typeof busyClient>>
-
-const ASK = { isAllowed: async () => false, noteUnanswered: async () => undefined }
 
 /** A row that cannot be decided yet is read again. */
 export function reconcile(row: ProviderTransaction, payment: Payment): Act {

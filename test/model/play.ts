@@ -7,7 +7,7 @@ import { reconcileTransaction } from '../../shared/sync/reconcile-transaction.ts
 import { DAY_MS, epochMs } from '../../shared/time.ts'
 import { createPrng } from '../simulation/world/prng.ts'
 import { withoutFloor } from '../support/settlement-builders.ts'
-import { type PaidUpstream, paymentOf } from '../support/synced-payment.ts'
+import { ASK, type PaidUpstream, paymentOf } from '../support/synced-payment.ts'
 import { memoryDeps } from '../support/test-deps.ts'
 import { journalModel } from './journal-model.ts'
 import { type ModelRow } from './sums-by-state.ts'
@@ -92,8 +92,6 @@ export async function read(deps: Play['deps'], row: ProviderTransaction, one?: P
   const payment = one && (await paymentOf(deps, one))
   await reconcileTransaction(deps, { transaction: row, payment }, ASK)
 }
-
-const ASK = { isAllowed: async () => false, noteUnanswered: async () => undefined }
 
 type Prng = Play['prng']
 

@@ -11,6 +11,11 @@ import { aPendingPayment, aStoredClient, ledgerView } from './payment-builders.t
 import { BANK } from './settlement-builders.ts'
 import { memoryDeps, type TestDeps } from './test-deps.ts'
 
+/** The provider is not asked. */
+export const ASK = { isAllowed: async () => false, noteUnanswered: async () => undefined }
+
+export const PENDING = { fee: { status: 'PENDING', xendit_fee: 0, value_added_tax: 0 } }
+
 export async function aSyncWorld(own?: TestDeps) {
   const deps = own ?? memoryDeps()
   const client = await aStoredClient(deps, { bank: BANK })

@@ -10,7 +10,8 @@ import { ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Alias, type IFunction } from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
 import { allow, roleWith } from '../allow.ts'
-import { awsMetric, type Measure, orZero, ourMetrics } from '../monitoring/alarms/metric-ref.ts'
+import { ourMetrics } from '../monitoring/alarms/metric-ref.ts'
+import { failedRequests } from '../monitoring/alarms/money-in-alarms.ts'
 import { cloudWatchMetric } from '../monitoring/cloudwatch-metric.ts'
 import { type DeployedStage, stackNameOf } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
@@ -53,10 +54,15 @@ export class CanaryDeployments extends Construct {
       alarmName: `${alarmPrefix(stage)}server-errors`,
       alarmDescription:
         'Takes back a new version while it is tried: the API answers with server errors',
-      // A create answers 500 for a channel that is not activated. That is no fault of a version.
-      metric: cloudWatchMetric(serverErrorMeasure(stage, api), 1),
+      metric: cloudWatchMetric(
+        failedRequests({ apiId: api.apiId, our: ourMetrics(stage.settings.name) }),
+        1,
+      ),
       threshold: SERVER_ERRORS_A_MINUTE,
       ...ONE_MINUTE_IS_ENOUGH,
+      // The newest minutes have no data yet, which the formula takes for zero.
+      evaluationPeriods: 3,
+      datapointsToAlarm: 1,
     })
 
     for (const { spec, live } of [
@@ -107,14 +113,4 @@ export class CanaryDeployments extends Construct {
 
 function alarmPrefix({ settings }: DeployedStage) {
   return `gateway-${settings.name}-canary-`
-}
-
-function serverErrorMeasure({ settings }: DeployedStage, { apiId }: HttpApi): Measure {
-  return {
-    formula: `${orZero('errors')} - ${orZero('told')}`,
-    metrics: {
-      errors: awsMetric('AWS/ApiGateway', '5xx', { ApiId: apiId }, 'Sum'),
-      told: ourMetrics(settings.name)('Payments', { outcome: 'create_not_activated' }, 'Sum'),
-    },
-  }
 }

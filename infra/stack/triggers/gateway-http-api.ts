@@ -28,7 +28,7 @@ export const ACCESS_LOG_FIELDS = {
   status: '$context.status',
   response_latency_ms: '$context.responseLatency',
   integration_latency_ms: '$context.integrationLatency',
-  integration_status: '$context.integrationStatus',
+  integration_status: '$context.integration.integrationStatus',
   integration_error: '$context.integrationErrorMessage',
   error: '$context.error.message',
 }

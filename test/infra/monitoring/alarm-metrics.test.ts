@@ -196,6 +196,7 @@ it('requests that API Gateway refused are counted by filters of its log', () => 
     ['gateway-prod-throttled', `{ ${refused} }`],
     ['gateway-prod-throttled-creates', `{ ${refused} && $.route = "POST /v1/payments" }`],
   ])
+  expect(JSON.stringify(template.resources)).toContain('$context.integration.integrationStatus')
 })
 
 it('metrics of AWS on alarms and the dashboard are of resources in the template', () => {

@@ -51,17 +51,21 @@ describe('every alarm', () => {
     expect(alarms.filter(({ description }) => description.length > 1_024)).toStrictEqual([])
   })
 
-  it('reads ten metrics at most, over one period, and looks back no further than CloudWatch allows', () => {
-    const refusedAlarms = alarms.filter(({ metrics, evaluationPeriods }) => {
-      const [seconds = 0, ...otherPeriods] = new Set(
-        metrics.map(({ periodSeconds }) => periodSeconds),
-      )
-      // A week at most, and only a day where periods are shorter than an hour.
-      const isTooFar = seconds * evaluationPeriods > (seconds < 3_600 ? 86_400 : 7 * 86_400)
-      return metrics.length < 1 || metrics.length > 10 || otherPeriods.length > 0 || isTooFar
-    })
+  it('reads ten metrics at most, over one period, looks back no further than CloudWatch allows, and waits for late data', () => {
+    const wrong = alarmsIn(template, STAGE).filter(
+      ({ metrics, expression, evaluationPeriods, datapointsToAlarm }) => {
+        const [seconds = 0, ...otherPeriods] = new Set(
+          metrics.map(({ periodSeconds }) => periodSeconds),
+        )
+        // A week at most, and only a day where periods are shorter than an hour.
+        const isTooFar = seconds * evaluationPeriods > (seconds < 3_600 ? 86_400 : 7 * 86_400)
+        // FILL gives the newest minutes the value of no failure.
+        const isStuck = seconds === 60 && expression && evaluationPeriods === datapointsToAlarm
+        return metrics.length < 1 || metrics.length > 10 || otherPeriods[0] || isTooFar || isStuck
+      },
+    )
 
-    expect(refusedAlarms).toStrictEqual([])
+    expect(wrong).toStrictEqual([])
   })
 
   it('names no client, so that the number of alarms does not grow with the clients', () => {

@@ -7,13 +7,12 @@ import { noteOpenTransaction } from '../../../shared/sync/job-store.ts'
 import { toItem } from '../../../shared/table/attributes.ts'
 import { syncJobKey } from '../../../shared/table/keys.ts'
 import { dueWork } from '../../../shared/table/step.ts'
-import { paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { PENDING, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { syncTest } from '../sync/sync-test.ts'
 import { rowOut } from '../sync/transfer-rows.ts'
 import { compareNow } from './books-world.ts'
 
-const PENDING = { fee: { status: 'PENDING', xendit_fee: 0, value_added_tax: 0 } }
 const DAY_SECONDS = 86_400
 /** Of the credited payment. */
 const NET_MINOR = 95_560

@@ -15,11 +15,9 @@ import {
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { inSteps, sweep, sweptNow } from '../../support/settlement-builders.ts'
-import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
+import { ASK, findingAbout, paymentOf } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { it } from './overdue-test.ts'
-
-const ASK = { isAllowed: async () => false, noteUnanswered: async () => undefined }
 
 async function notify(deps: TestDeps, payment: Payment, row: ProviderTransaction) {
   return reconcileTransaction(

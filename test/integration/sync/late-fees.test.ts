@@ -3,13 +3,18 @@ import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { sweep } from '../../support/settlement-builders.ts'
-import { findingAbout, type PaidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import {
+  findingAbout,
+  type PaidUpstream,
+  PENDING,
+  paymentOf,
+  rowNow,
+} from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { sumsOf } from './held-money.ts'
 import { syncTest } from './sync-test.ts'
 import { rowOut } from './transfer-rows.ts'
 
-const PENDING = { fee: { status: 'PENDING', xendit_fee: 0, value_added_tax: 0 } }
 const FINAL = {
   net_amount: 62_500,
   fee: { status: 'COMPLETED', xendit_fee: 2_500, value_added_tax: 0 },

@@ -1,6 +1,13 @@
 import { createFunctionName, functionNameOf, type Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
-import { awsMetric, countOf, type Measure, orZero, throttledMetric } from './metric-ref.ts'
+import {
+  awsMetric,
+  countOf,
+  type Formula,
+  type Measure,
+  orZero,
+  throttledMetric,
+} from './metric-ref.ts'
 
 /** Can customers pay, and does the gateway see their payments? */
 export function moneyInAlarms(watched: Watched): readonly AlarmSpec[] {
@@ -100,23 +107,30 @@ function apiErrors(watched: Watched): readonly AlarmSpec[] {
   ]
 }
 
-/**
- * Percent of requests. A create answers 500 for a channel that is not activated, which operators
- * were told: that is no error.
- */
+/** Percent of requests. */
 function serverErrors(watched: Watched, least: number): Measure {
-  const failed = `(${orZero('errors')} - ${orZero('told')})`
+  const { formula: failed, metrics } = failedRequests(watched)
   return {
     formula: `IF(${failed} >= ${least}, 100 * ${failed} / requests, 0)`,
+    metrics: { ...metrics, requests: apiCount(watched, 'Count') },
+  }
+}
+
+/**
+ * A create answers 500 for a channel that is not activated, which operators were told: that is no
+ * error.
+ */
+export function failedRequests(api: Pick<Watched, 'apiId' | 'our'>): Formula {
+  return {
+    formula: `(${orZero('errors')} - ${orZero('told')})`,
     metrics: {
-      errors: apiCount(watched, '5xx'),
-      told: watched.our('Payments', { outcome: 'create_not_activated' }, 'Sum'),
-      requests: apiCount(watched, 'Count'),
+      errors: apiCount(api, '5xx'),
+      told: api.our('Payments', { outcome: 'create_not_activated' }, 'Sum'),
     },
   }
 }
 
-function apiCount({ apiId }: Watched, name: '4xx' | '5xx' | 'Count') {
+function apiCount({ apiId }: Pick<Watched, 'apiId'>, name: '4xx' | '5xx' | 'Count') {
   return awsMetric('AWS/ApiGateway', name, { ApiId: apiId }, 'Sum')
 }
 

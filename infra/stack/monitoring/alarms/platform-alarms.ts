@@ -98,7 +98,7 @@ function tableNearMaximum({
       },
     },
     unit: 'limits',
-    when: { atLeast: 1, minutes: 1, periods: 5 },
+    when: { atLeast: 1, minutes: 1, periods: 3, outOf: 5 },
     because: `${CLOSE * 100} % of the maximum. The maximum limits the bill.`,
   }
 }

@@ -1,51 +1,24 @@
-import { CfnOutput, Stack } from 'aws-cdk-lib'
-import { ManagedPolicy, PolicyStatement, type PolicyStatementProps } from 'aws-cdk-lib/aws-iam'
-import { Construct } from 'constructs'
-import { functionName, mayInvoke } from '../../../functions/function-spec.ts'
-import { MANIFEST } from '../../../functions/manifest.ts'
+import { Stack } from 'aws-cdk-lib'
+import type { PolicyStatementProps } from 'aws-cdk-lib/aws-iam'
+import type { Construct } from 'constructs'
 import { QUEUE_NAMES } from '../../../shared/queues.ts'
 import type { DataStack } from '../data-stack.ts'
 import { type DeployedStage, stackNameOf } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
 
-type Props = { readonly stage: DeployedStage; readonly data: DataStack }
+type Names = { readonly scope: Construct; readonly name: string }
 
 /**
  * What the commands of the runbook need besides the duties look and support: no table, no secret,
  * no message that is not set aside, and no deployment but of a version that was live.
  */
-export class OnCallPolicy extends Construct {
-  constructor(scope: Construct, id: string, { stage, data }: Props) {
-    super(scope, id)
-    const names = { scope: this, name: stackNameOf(stage) }
-    const policy = new ManagedPolicy(this, 'Policy', {
-      // As with the policies of duties, no description.
-      managedPolicyName: stackNameOf(stage, 'oncall'),
-      statements: [
-        starts(names, stage),
-        ...looks(names),
-        ...repairs(names),
-        ...queues(names),
-        ...keyUse(names, data),
-      ].map((statement) => new PolicyStatement(statement)),
-    })
-    new CfnOutput(Stack.of(this), 'OncallPolicyArn', {
-      value: policy.managedPolicyArn,
-      description: 'For people on call: the commands of the runbook, besides look and support',
-    })
-  }
-}
-
-type Names = { readonly scope: Construct; readonly name: string }
-
-function starts({ scope }: Names, { settings }: DeployedStage): PolicyStatementProps {
-  return {
-    sid: 'Start',
-    actions: ['lambda:InvokeFunction'],
-    resources: MANIFEST.filter((spec) => mayInvoke('oncall', spec)).map((spec) =>
-      arnOf(scope, 'lambda', `function:${functionName(settings.name, spec)}`),
-    ),
-  }
+export function onCallStatements(
+  scope: Construct,
+  stage: DeployedStage,
+  data: DataStack,
+): readonly PolicyStatementProps[] {
+  const names = { scope, name: stackNameOf(stage) }
+  return [...looks(names), ...repairs(names), ...queues(names), ...keyUse(names, data)]
 }
 
 function looks({ scope, name }: Names): readonly PolicyStatementProps[] {
@@ -111,11 +84,8 @@ function repairs({ scope, name }: Names): readonly PolicyStatementProps[] {
       resources: [arnOf(scope, 'lambda', 'event-source-mapping:*')],
       conditions: { ArnLike: { 'lambda:FunctionArn': functions } },
     },
-    {
-      sid: 'Releases',
-      actions: ['codedeploy:StopDeployment'],
-      resources: [arnOf(scope, 'codedeploy', `deploymentgroup:${name}/*`)],
-    },
+    // IAM allows this call for all deployments or for none.
+    { sid: 'Releases', actions: ['codedeploy:StopDeployment'], resources: ['*'] },
     {
       sid: 'Schedules',
       actions: [
