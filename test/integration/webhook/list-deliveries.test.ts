@@ -77,8 +77,8 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
       const { deps, clientId, endpoint } = await aMerchant()
       const madeIds = []
       for (const unlisted of [true, undefined, undefined, true] as const) {
+        deps.clock.advance(1_800)
         for (const rowStatus of DELIVERY_STATUSES) {
-          deps.clock.advance(1)
           const isListed = rowStatus === 'skipped' || rowStatus === 'abandoned'
           const delivery = await storedDelivery(deps, endpoint, {
             status: rowStatus,
