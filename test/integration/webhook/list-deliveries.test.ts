@@ -63,10 +63,9 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
         [{ eventId: crypto.randomUUID() as typeof eventId }],
       ]
     for (const [filter, ...expected] of cases) {
-      const ids = expected.map(({ deliveryId }) => deliveryId)
       expect([filter, new Set(await listIds(deps, clientId, filter))]).toStrictEqual([
         filter,
-        new Set(ids),
+        new Set(expected.map(({ deliveryId }) => deliveryId)),
       ])
     }
   })
