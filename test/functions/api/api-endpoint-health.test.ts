@@ -18,8 +18,8 @@ const it = testWith(
     const endpoint = await storedEndpoint(deps, { clientId: caller.clientId })
     const health = async (own = deps) => {
       const { body } = await call(own, API.listWebhookEndpoints, { caller })
-      const [first = {}] = body['data'] as readonly Readonly<Record<string, unknown>>[]
-      return [first['last_answered_at'], first['waiting']]
+      const [{ last_answered_at: at, waiting }] = Object(body['data'])
+      return [at, waiting]
     }
     return { deps, endpoint, health }
   },
@@ -28,10 +28,12 @@ const it = testWith(
   'health',
 )
 
-async function attempt(deps: TestDeps, delivery: Delivery, httpStatus: number) {
-  deps.answerWebhooks(async () =>
-    httpStatus === 200 ? { httpStatus, responseBody: 'ok', durationMs: 12 } : FAILED,
-  )
+async function attempt(
+  deps: TestDeps,
+  delivery: Delivery,
+  result: typeof FAILED = { httpStatus: 200, responseBody: 'ok', durationMs: 12 },
+) {
+  deps.answerWebhooks(async () => result)
   await deliver(deps, delivery)
 }
 
@@ -41,7 +43,7 @@ describe('the health of an endpoint in GET /v1/webhook_endpoints', () => {
     endpoint,
     health,
   }) => {
-    await attempt(deps, await storedDelivery(deps, endpoint), 200)
+    await attempt(deps, await storedDelivery(deps, endpoint))
     const answeredAt = deps.now()
     deps.clock.advance(60)
     await storedDelivery(deps, endpoint, ABANDONED)
@@ -55,12 +57,14 @@ describe('the health of an endpoint in GET /v1/webhook_endpoints', () => {
     health,
   }) => {
     const delivery = await storedDelivery(deps, endpoint)
-    await attempt(deps, delivery, 500)
+    await attempt(deps, delivery, FAILED)
     const failed = await health()
+    deps.clock.advance(1)
+    await attempt(deps, await storedDelivery(deps, endpoint))
     deps.clock.advance(60)
-    const second = { ...delivery, attempts: 1, nextAttemptAt: deps.now() }
 
-    await attempt(deps, second, 200)
+    // A retry, which is later than a newer delivery.
+    await attempt(deps, { ...delivery, attempts: 1 })
 
     expect(failed).toStrictEqual([null, 1])
     expect(await health()).toStrictEqual([deps.now(), 0])
@@ -73,7 +77,7 @@ describe('the health of an endpoint in GET /v1/webhook_endpoints', () => {
   })
 
   it('counts to 100, and reads the newest ten deliveries', async ({ deps, endpoint, health }) => {
-    await attempt(deps, await storedDelivery(deps, endpoint), 200)
+    await attempt(deps, await storedDelivery(deps, endpoint))
     for (let number = 1; number <= 101; number++) {
       const createdAt = addMs(deps.now(), number)
       await storedDelivery(deps, endpoint, { attempts: 1, unlisted: undefined as never, createdAt })

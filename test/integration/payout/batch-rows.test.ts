@@ -63,6 +63,7 @@ it('the last ten batches are compared each night, and each older one within thir
     await aWaitingSettlement(deps)
     await fileOf(deps)
   }
+  await auditGateway(deps)
   for (const number of [1, 2]) await alter(deps, batchKey(number), { settlement_ids: [] })
 
   const nights = []
@@ -73,10 +74,8 @@ it('the last ten batches are compared each night, and each older one within thir
     nights.push(standing.map(({ what, id }) => `${what} ${id}`).toSorted())
   }
 
-  expect(nights[0]).toContain('batch.settlement_ids 2')
-  expect(new Set(nights.at(-1))).toStrictEqual(
-    new Set(['batch.settlement_ids 1', 'batch.settlement_ids 2']),
-  )
+  const [one, two] = ['batch.settlement_ids 1', 'batch.settlement_ids 2']
+  expect([nights[0], nights.at(-1)]).toStrictEqual([[two], [one, two]])
 })
 
 it.each([{ status: 'failed' }, { digest: 'other' }, { batch: 7 }])(

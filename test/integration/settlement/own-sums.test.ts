@@ -128,11 +128,11 @@ describe('a re-credit', () => {
     expect(await recredit(deps, settlement)).toMatchObject({ ...IS_RECREDITED, netMinor: 95_900 })
   })
 
-  it('is made after finance has accepted the sums of a failed payout of a used batch', async () => {
+  it('is made after finance has accepted the sums of a failed payout of a live batch', async () => {
     const { deps, other: failed } = await twoInABatch()
     await fail(deps, failed)
     await alterSettlement(deps, failed, { digest: 'x' })
-    // The bank has the file of the batch, so a recount leaves the sums as they are.
+    // A recount leaves the sums of a live batch as they are.
     await recount(deps, failed)
     expect((await findAnySettlement(deps, failed.settlementId)).digest).toBe('x')
     await expect(recredit(deps, failed)).rejects.toMatchObject({ code: 'validation' })
