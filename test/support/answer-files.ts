@@ -90,7 +90,7 @@ export function bankRows({ settlements }: Batch) {
     ['No', 'Rekening Tujuan', 'Nominal', 'Berita', 'Status', 'Reference'],
     ...settlements.map(({ settlementId, netMinor, bank }, at) => [
       String(at + 1),
-      bank?.bankAccountNo ?? '',
+      String(bank?.bankAccountNo).replace('00', '00-'),
       `Rp${netMinor.toLocaleString('id-ID')},00`,
       `PAYOUT ${settlementId.toUpperCase()} GATEWAY`,
       "'BERHASIL",

@@ -123,9 +123,11 @@ it.each([
   const head = 'settlement_id,amount,bank_account_no,status,bank_reference'
   const tool = await cli(script, { GATEWAY_OPERATOR: 'sari' })
 
-  const { code, err } = await tool.run('payout-answer', '--file', fileOf(head, ...lines))
+  const file = fileOf(head, ...lines)
+  const { code, out, err } = await tool.run('payout-answer', '--file', file, '--json')
 
   expect({ code, calls: tool.called().length }).toStrictEqual({ code: 1, calls: 1 })
+  expect(JSON.parse(out)).toStrictEqual({ lines: [], passed_over: 0 })
   expect(err).toContain(
     'lines 2 to 101 were not answered, lines 102 to 151 were not sent; repeat the same file',
   )
