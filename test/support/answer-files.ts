@@ -21,11 +21,13 @@ export function served(deps: TestDeps): Script {
   }
 }
 
-export async function aBatch(accounts = ['0012345678', '0087654321']) {
+export async function aBatch(count = 2) {
   const deps = memoryDeps()
   const settlements: Settlement[] = []
-  for (const bankAccountNo of accounts)
-    settlements.push(await aWaitingSettlement(deps, { bank: { ...BANK, bankAccountNo } }))
+  for (let at = 0; at < count; at++) {
+    const bank = { ...BANK, bankAccountNo: `00${12_345_678 + at}` }
+    settlements.push(await aWaitingSettlement(deps, { bank }))
+  }
   const tool = await cli(served(deps), { GATEWAY_OPERATOR: 'sari' })
   const folder = tempDirectory()
   await tool.run('payout-file', '--format', 'csv', '--out', folder)
@@ -68,8 +70,11 @@ export function text(rows: readonly (readonly string[])[], separator = ',') {
   return rows.map((cells) => `${cells.map((cell) => `"${cell}"`).join(separator)}\r\n`).join('')
 }
 
-export function xlsx(rows: readonly (readonly (string | number)[])[]) {
-  return writeXlsxFile(rows.map((row) => [...row])).toBuffer()
+export function xlsx(rows: readonly (readonly (string | number | Date)[])[]) {
+  return writeXlsxFile(
+    rows.map((row) => [...row]),
+    { dateFormat: 'yyyy-mm-dd' },
+  ).toBuffer()
 }
 
 export function utf16(content: string, order: 'le' | 'be', mark = '\ufeff') {
@@ -82,15 +87,16 @@ export function bankRows({ settlements }: Batch) {
     ['Laporan Transaksi'],
     ['Periode', '20/11/2026'],
     [],
-    ['No', 'Rekening Tujuan', 'Nominal', 'Berita', 'Status', 'No Referensi'],
+    ['No', 'Rekening Tujuan', 'Nominal', 'Berita', 'Status', 'Reference'],
     ...settlements.map(({ settlementId, netMinor, bank }, at) => [
       String(at + 1),
-      bank?.bankAccountNo ?? '',
+      String(bank?.bankAccountNo).replace('00', '00-'),
       `Rp${netMinor.toLocaleString('id-ID')},00`,
       `PAYOUT ${settlementId.toUpperCase()} GATEWAY`,
-      'BERHASIL',
+      "'BERHASIL",
       `TRX-${at + 1}`,
     ]),
+    [],
     ['', 'TOTAL', 'Rp191.800,00', '', '', ''],
   ]
 }
@@ -98,7 +104,7 @@ export function bankRows({ settlements }: Batch) {
 export function providerRows({ settlements }: Batch) {
   return [
     ['Status', 'Type', 'Channel', 'Account Number', 'Amount', 'Reference', 'Transaction ID'],
-    ['SUCCESS', 'PAYMENT', 'QR_CODE', '', '10000', 'order-1', 'txn_0'],
+    ['SUCCESS', 'PAYMENT', 'QR_CODE', '12345678', '10000', 'order-1', 'txn_0'],
     ...settlements.map(({ settlementId, netMinor, bank }, at) => [
       'SUCCESS',
       'BATCH_DISBURSEMENT',

@@ -147,10 +147,10 @@ export function defineAction(
     return run({
       stage,
       json,
-      ...(all && { all }),
+      all,
       payload: { ...(payload ?? fromFields), ...(dryRun && { dry_run: true }) },
-      ...(file !== undefined && { file }),
-      ...(out !== undefined && { out }),
+      file,
+      out,
     })
   })
 }

@@ -36,7 +36,7 @@ complete -F _gateway_admin gateway-admin`
 function optionsOf({ fields = [], takesFile, writesFile, isPaged, hasDryRun }: ListedAction) {
   return [
     ...fields.map(({ name }) => `--${name}`),
-    ...(fields.length > 0 && fields.every(({ name }) => name !== 'payload') ? ['--payload'] : []),
+    ...(fields.length > 0 ? ['--payload'] : []),
     ...(takesFile ? ['--file'] : []),
     ...(writesFile ? ['--out'] : []),
     ...(isPaged ? ['--all'] : []),

@@ -120,7 +120,7 @@ function filledIn(cells: Cells) {
 
 /** A bank's own `Reference` is no id of ours. */
 function withReference(cells: Cells) {
-  const isOther = cells.reference !== '' || cells.status === '' || UUID.test(cells.id)
+  const isOther = cells.reference !== '' || UUID.test(cells.id)
   return isOther ? cells : { ...cells, reference: cells.id }
 }
 

@@ -5,7 +5,13 @@ import { asksForHelp, readOptions, UsageError } from '../../local/terminal/comma
 import { type CommandIo, onTerminal, printableLine } from '../../local/terminal/printable.ts'
 import { type ActionCall, defineAction, LOCAL_STAGE, type Payload } from './action-command.ts'
 import { completionScript } from './completion.ts'
-import { failureOf, InvocationFailed, invokeAction, ReplySchema } from './invoke-action.ts'
+import {
+  failureOf,
+  InvocationFailed,
+  invokeAction,
+  ReplySchema,
+  tryAction,
+} from './invoke-action.ts'
 import { actionNamed, LISTED_ACTIONS, type ListedAction } from './listed-actions.ts'
 import { type Progress, startProgress } from './progress.ts'
 import { renderRefusal, renderReply } from './render-reply.ts'
@@ -153,15 +159,11 @@ async function repeatAction(
   const reached = () =>
     `${sums.count} rounds began; continue with --cursor ${String(payload['cursor'])}`
   for (let run = 0; run < MAX_RUNS; run++) {
-    const answer = await invokeAction(spec, { ...call, payload }, io.env).catch(
-      (error: unknown) => {
-        if (run > 0) io.err(reached())
-        throw error
-      },
-    )
+    const answer = await tryAction(spec, { ...call, payload }, io.env)
     const reply = v.safeParse(CountedReply, answer)
     if (!reply.success) {
       if (run > 0) io.err(reached())
+      if (answer instanceof InvocationFailed) throw answer
       return answer
     }
     const { count, passed_over: passedOver, next } = reply.output.body

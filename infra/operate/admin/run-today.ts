@@ -101,23 +101,21 @@ export async function runToday(
   ask: (action: string, payload: Payload) => Promise<unknown>,
   io: Output,
 ) {
-  let isWhole = true
   // Three looks ask the same.
   const answers = new Map<Payload, unknown>()
   const unreadable = new Map<string, Set<string>>()
   const unfinished = new Set<string>()
-  const failures = new Set<string>()
+  const problems = new Set<string>()
   for (const { what, action, payload, member, columns, waits = () => true } of LOOKS) {
     const answer = answers.get(payload) ?? (await ask(action, payload))
     answers.set(payload, answer)
     if (answer instanceof InvocationFailed) {
-      failures.add(answer.message)
+      problems.add(printableLine(answer.message))
       continue
     }
     const { status, body } = v.parse(Answer, answer)
     if (status >= 400) {
-      io.err(renderRefusal(action, stage, { status, body }))
-      isWhole = false
+      problems.add(renderRefusal(action, stage, { status, body }))
       continue
     }
     // Several looks may name the same row, because its kind cannot be read.
@@ -140,14 +138,12 @@ export async function runToday(
   for (const [action, ids] of unreadable) {
     if (ids.size === 0) continue
     const named = `${action}: rows that cannot be read, and may wait too: ${[...ids].join(', ')}.`
-    io.err(printableLine(`${named} Give the ids to the owner of the code.`))
-    isWhole = false
+    problems.add(printableLine(`${named} Give the ids to the owner of the code.`))
   }
   for (const action of unfinished) {
     const all = `Older rows may wait too: ${action} --status open shows all, page by page.`
-    io.err(printableLine(`${action} did not read all rows. ${withCommands(all, stage)}`))
-    isWhole = false
+    problems.add(printableLine(`${action} did not read all rows. ${withCommands(all, stage)}`))
   }
-  for (const message of failures) io.err(printableLine(message))
-  return isWhole && failures.size === 0
+  for (const problem of problems) io.err(problem)
+  return problems.size === 0
 }

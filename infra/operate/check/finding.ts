@@ -49,9 +49,9 @@ export function hasWrong(findings: readonly Finding[]) {
 /** An error's message is never shown, because it may quote a secret or a body. */
 export function errorName(error: unknown) {
   if (!(error instanceof Error)) return 'unknown error'
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name
   // Node throws an AggregateError for a host with two addresses.
-  return /^(Aggregate)?Error$/.test(error.name) && code !== undefined ? code : error.name
+  return /^(Aggregate)?Error$/.test(error.name) ? code : error.name
 }
 
 export function connectionError(error: unknown) {

@@ -1,6 +1,6 @@
 import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import * as v from 'valibot'
-import { type Answer, type Provider } from '../../../shared/provider/provider.ts'
+import type { Answer, Provider } from '../../../shared/provider/provider.ts'
 import {
   isCallbackSecret,
   isProviderSecret,

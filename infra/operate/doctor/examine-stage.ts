@@ -40,16 +40,16 @@ export async function examineStage(examination: Examination) {
     checkStack(examination, 'stack of operators', 'operators'),
   ])
   const findings = [data, gateway, operators].flatMap((result) => result.findings)
-  const [dataStack, gatewayStack, operatorsStack] = [data.stack, gateway.stack, operators.stack]
-  if (!dataStack || !gatewayStack || !operatorsStack) return findings
-  const apiUrl = outputOf(gatewayStack, 'ApiUrl')
+  const dataStack = data.stack
+  if (!dataStack || !gateway.stack || !operators.stack) return findings
+  const apiUrl = outputOf(gateway.stack, 'ApiUrl')
   const groups = await Promise.all([
     checkProvider(examination, apiUrl),
     apiUrl === undefined ? [] : runCheck('routes', () => checkRoutes(apiUrl, stage.settings.name)),
     runCheck('operator functions', () => checkOperatorFunctions(aws.lambda, stage)),
     runCheck('functions', () => checkConcurrency(aws.lambda, stage)),
     checkAccountQuotas(aws, stage),
-    checkDuties(aws.iam, operatorsStack),
+    checkDuties(aws.iam, operators.stack),
     runCheck('role of the pipeline', () => checkPipelineRole(aws.iam, stage.settings.name)),
     runCheck('event sources', () => checkEventSources(aws.lambda, stage)),
     runCheck('topics', () => checkAlerts(examination, dataStack)),
@@ -143,9 +143,9 @@ async function checkAliases(
     { client, stopOnSameToken: true },
     input,
   )) {
-    for (const { ResourceType: type, PhysicalResourceId: arn = '' } of resources) {
+    for (const { PhysicalResourceId: arn = '' } of resources) {
       const [, name, version] = /:function:([^:]+):(\d+)$/.exec(arn) ?? []
-      if (type === 'AWS::Lambda::Version' && name && version) versions.set(name, version)
+      if (name && version) versions.set(name, version)
     }
   }
   const findings = await mapInChunks(specs, AT_ONCE, (spec) => {

@@ -30,7 +30,7 @@ const OPTIONS = {
   stage: { type: 'string' },
   at: { type: 'string' },
   backup: { type: 'string' },
-  finish: { type: 'boolean', default: false },
+  finish: { type: 'boolean' },
 } as const
 
 const POLL_MS = 10_000
@@ -56,7 +56,7 @@ export function runRestore(argv: readonly string[], io: RestoreIo) {
   return runCommand(USAGE, argv, async () => {
     const { stage: name, at, backup, finish } = readOptions(argv, OPTIONS)
     const stage = io.stageNamed(name)
-    if ([at, backup, finish || undefined].filter((option) => option !== undefined).length !== 1) {
+    if ([at, backup, finish].filter((option) => option !== undefined).length !== 1) {
       throw new UsageError('give one of --at TIME, --backup ARN and --finish')
     }
     const source = backup === undefined ? sourceAt(at) : { backup }

@@ -2,16 +2,21 @@
 import { describe, expect, it } from 'vitest'
 import { aBatch, ownRows, providerRows, text, xlsx } from '../../support/answer-files.ts'
 
+const KNOWN = 'Reference,Amount,Account Number,Transaction ID\n'
+
 describe('payout-answer --file, in doubt (design section 15)', () => {
-  it('takes no reference for a payment where the bank’s line has no status', async () => {
+  it.each([
+    [0, 'it has no status'],
+    [6, 'the line has no bank reference'],
+  ])('pays no line of the provider without its cell %i: %s', async (cell, reason) => {
     const batch = await aBatch()
     const [head = [], payment = [], ...lines] = providerRows(batch)
 
     const { code, err } = await batch.answer(
-      text([head, payment, ...lines.map((row) => row.with(0, ''))]),
+      text([head, payment, ...lines.map((row) => row.with(cell, ''))]),
     )
 
-    expect([code, err]).toStrictEqual([1, expect.stringContaining('refused: it has no status')])
+    expect([code, err]).toStrictEqual([1, expect.stringContaining(`refused: ${reason}`)])
     expect(await batch.states()).toStrictEqual([
       ['recorded', null],
       ['recorded', null],
@@ -66,7 +71,8 @@ describe('payout-answer --file, in doubt (design section 15)', () => {
 
   it.each([
     ['nothing that we know', 'a;b\n1;2\n', 'has no line with the columns'],
-    ['no status', 'Reference,Amount,Account Number,Transaction ID\n', 'has no column status'],
+    ['lines of another table', `${'a,b\n'.repeat(30)}${KNOWN}`, 'has no line with the columns'],
+    ['no status', KNOWN, 'has no column status'],
     ['our ids, and no status', 'settlement_id,amount,rekening,ref no\n', 'has no column status'],
     ['a misplaced quote', '"a\n', 'is no CSV: a quote is misplaced'],
     ['a broken xlsx', 'PK but no archive', 'is no xlsx file that can be read'],

@@ -92,7 +92,10 @@ describe('payout-answer --file (design section 15)', () => {
         ),
     ],
     ['the report of the provider', (batch) => text(providerRows(batch))],
-    ['the columns of a bank, with a title and totals', (batch) => text(bankRows(batch), ';')],
+    [
+      'the columns of a bank, with a title, totals and marks of text',
+      (batch) => text(bankRows(batch), ';'),
+    ],
     ['no status, but a reference', (batch) => text(ownRows(batch, { status: '' }))],
   ])('reads %s', async (_, contentOf) => {
     const batch = await aBatch()
@@ -113,6 +116,7 @@ describe('payout-answer --file (design section 15)', () => {
     ['a shortened account', { bank_account_no: '1.23457E+15' }, 'the account 1.23457E+15 was'],
     ['a shortened amount', { amount: '9,59E+04' }, 'the amount 9,59E+04 was shortened'],
     ['an amount with parts', { amount: '95900.50' }, 'the amount "95900.50" is no whole amount'],
+    ['a huge amount', { amount: '9'.repeat(17) }, 'is no whole amount'],
     ['an edited amount', { amount: '95901' }, 'the amount is 95901, and 95900 in the'],
     [
       'an account that lost its zeros',
@@ -123,6 +127,7 @@ describe('payout-answer --file (design section 15)', () => {
     ['an unknown settlement', { settlement_id: crypto.randomUUID() }, 'settlement not found'],
     ['no settlement', { settlement_id: 'payout 7' }, 'it names no settlement'],
     ['an unfinished transfer', { status: 'PENDING' }, 'the status "PENDING" is neither paid nor'],
+    ['a reference and a reason', { status: '', reason: 'Closed' }, 'it has no status'],
     ['neither status nor reference', { status: '', bank_reference: '' }, 'neither status nor'],
     ['no reference', { bank_reference: '' }, 'the line has no bank reference'],
     ['an invisible mark', { bank_reference: 'TRX-\ufeff1' }, 'bank_reference: must not contain'],
@@ -135,7 +140,11 @@ describe('payout-answer --file (design section 15)', () => {
     ['a day that does not exist', { value_date: '2026-02-30' }, 'value_date: must be a date such'],
     ['a batch that is too long', { batch: '9'.repeat(20) }, 'batch: must be an integer'],
     ['the type TRANSFER', { type: 'TRANSFER' }, 'the type "TRANSFER" is no payout'],
-    ['the type DB', { type: 'DB', settlement_id: '' }, 'the type "DB" is no'],
+    [
+      'the type DB',
+      { type: 'DB', settlement_id: '', bank_account_no: '1E+15' },
+      'the type "DB" is no',
+    ],
     ['a total and an account', { settlement_id: '', reason: 'Total' }, 'it names no settlement'],
   ])('refuses a line with %s, and goes on', async (_, change, reason) => {
     const batch = await aBatch()
@@ -158,10 +167,14 @@ describe('payout-answer --file (design section 15)', () => {
   })
 
   // A transfer of the provider ends as REVERSED, VOIDED or CANCELLED too.
-  it.for(['GAGAL', 'REVERSED', 'VOIDED', 'CANCELLED'])(
+  it.for(['GAGAL', 'REVERSED', 'VOIDED', 'CANCELLED', 'Compliance rejected'])(
     'marks as failed what is %s, in its words, and says so again',
     async (status, { batch }) => {
-      const failed = ownRows(batch, { status, bank_reference: '', reason: 'Rekening tutup\ufe0f' })
+      const failed = ownRows(batch, {
+        status,
+        bank_reference: '',
+        reason: `Rekening tutup\ufe0f${' '.repeat(1_000)}x`,
+      })
 
       for (let sent = 0; sent < 2; sent++)
         expect(await batch.answer(text(failed))).toMatchObject({
@@ -201,9 +214,9 @@ describe('payout-answer --file (design section 15)', () => {
   })
 
   it('takes one debit for a batch as reference and line, and refuses a reference of some lines', async () => {
-    const batch = await aBatch(['0012345678', '0087654321', '0011111111'])
+    const batch = await aBatch(4)
     const [head = [], ...lines] = ownRows(batch, { bank_reference: 'one debit' })
-    const [first = [], second = [], third = []] = lines
+    const [first = [], second = [], third = [], other = []] = lines
 
     const hidden = await batch.answer(text([head, first, second, third.with(4, 'TRX\u200b3')]))
     const some = await batch.answer(text([head, first, second, third.with(4, 'TRX-3')]))
@@ -211,29 +224,38 @@ describe('payout-answer --file (design section 15)', () => {
     expect(hidden.out).toBe('0 done, 0 failed, 3 refused')
     expect(some).toMatchObject({ code: 1, out: expect.stringContaining('1 done') })
     expect(some.err).toContain('its reference is on the lines 2, 3, and not on all of the batch')
-    expect(await batch.answer(text([head, second, first]))).toMatchObject({ code: 0 })
+    const failed = other.with(3, 'FAILED').with(4, 'TRX-4')
+    expect(
+      await batch.answer(text([head, second.with(4, 'OneDebit'), first, failed])),
+    ).toMatchObject({ code: 0 })
     expect(await batch.states()).toStrictEqual([
       ['manual_paid', 'ONEDEBIT#1'],
       ['manual_paid', 'ONEDEBIT#2'],
       ['manual_paid', 'TRX-3'],
+      ['failed', null],
     ])
   })
 
-  it('needs the day for a reference that was used on another day', async ({ batch }) => {
-    const [head = [], first = [], second = []] = ownRows(batch, { bank_reference: '000001' })
+  it('needs the day for a reference that was used on another day', async () => {
+    const batch = await aBatch(3)
+    const [head = [], first = [], second = [], third = []] = ownRows(batch, {
+      bank_reference: '000001',
+    })
     await batch.answer(text([head, first]))
 
     const { err } = await batch.answer(text([head, second]))
     const dated = [
       [...head, 'value_date'],
-      [...second, '2026-11-21'],
+      [...second, new Date('2026-11-21')],
+      [...third, new Date('2026-11-22')],
     ]
 
     expect(err).toContain('give value_date')
-    expect(await batch.answer(text(dated))).toMatchObject({ code: 0, err: '' })
+    expect(await batch.answer(await xlsx(dated))).toMatchObject({ code: 0, err: '' })
     expect(await batch.states()).toStrictEqual([
       ['manual_paid', '000001'],
       ['manual_paid', '000001#2026-11-21'],
+      ['manual_paid', '000001#2026-11-22'],
     ])
   })
 
@@ -266,6 +288,7 @@ describe('payout-answer --file (design section 15)', () => {
     const approved = await tool.run('approve', '--file', join(folder, 'payout-approvals.csv'))
     const second = await tool.run('payout-file', '--out', folder)
 
+    expect(first.code).toBe(0)
     expect(first.err).toContain(`Left out: ${settlementId}: mark-settlement-paid needs an approval`)
     expect(first.err).toContain('runs: npm run -s admin -- approve --action mark-settlement-paid')
     expect(first.err).toContain(`runs npm run -s admin -- approve --file ${folder}`)

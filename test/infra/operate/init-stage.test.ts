@@ -145,9 +145,9 @@ describe('initStage', () => {
     const id = '11111111-2222-4333-8444-555555555555'
     const expectedFile = projectText(STAGE_FILE).replace(PLACEHOLDER_CERTIFICATE, id)
     expect(readFileSync(join(root, STAGE_FILE), 'utf8')).toBe(expectedFile)
-    expect(
-      originCertificateProblems({ id, authority: join(root, AUTHORITY) }, Date.now()),
-    ).toStrictEqual([])
+    const problems = () =>
+      originCertificateProblems({ id, authority: join(root, AUTHORITY) }, Date.now())
+    expect(problems()).toStrictEqual([])
 
     expect(await init()).toStrictEqual(EVERYTHING_THERE)
     expect([cdkArgs.length, imports().length]).toStrictEqual([3, 1])
@@ -164,6 +164,8 @@ describe('initStage', () => {
     expect(Buffer.from(PrivateKey ?? []).toString()).toContain('PRIVATE KEY')
     expect(Tags).toStrictEqual(TAGS)
     expect(readFileSync(join(root, AUTHORITY), 'utf8')).not.toContain('PRIVATE KEY')
+    writeFileSync(join(root, AUTHORITY), certificate.toString())
+    expect(problems().join()).toMatch(/holds a certificate that is not of an authority$/)
   })
 
   it('replaces the existing certificate after a crash between the import and the file, and keeps an authority that another stage may trust', async () => {

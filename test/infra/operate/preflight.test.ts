@@ -51,7 +51,7 @@ beforeEach(() => {
   sts
     .on(GetCallerIdentityCommand)
     .resolves({ Account: '000000000000', Arn: 'arn:aws:iam::000000000000:user/ayu' })
-  stackIs('CDKToolkit', 'UPDATE_COMPLETE', '28')
+  stackIs('CDKToolkit', 'UPDATE_COMPLETE', '8')
   for (const part of ['', '-data', '-operators', '-watch', '-front'])
     stackIsAbsent(`gateway-prod${part}`)
   route53.on(GetHostedZoneCommand, { Id: 'Z1' }).resolves(zone('example.org'))

@@ -11,14 +11,16 @@ import { awsRefusal, captureOutput, mockOf } from './around-tools.ts'
 
 const prod = deployedStage('prod')
 let stage = prod
-function stageIs(role: 'open' | 'closed', generation: number) {
-  stage = { ...prod, role, deployment: 'alias-only', table: { ...prod.table, generation } }
+function stageIs(role: 'open' | 'closed', generation: number, warm?: typeof WARM) {
+  stage = { ...prod, role, deployment: 'alias-only', table: { ...prod.table, generation, warm } }
 }
 
 const dynamodb = mockOf(aws.DynamoDBClient)
 const documents = mockOf(DynamoDBDocumentClient)
 const lambda = mockOf(LambdaClient)
 
+const WARM = { readUnits: 20_000, writeUnits: 8_000 }
+const WarmThroughput = { ReadUnitsPerSecond: 20_000, WriteUnitsPerSecond: 8_000 }
 const LIMITS = { MaxReadRequestUnits: 20_000, MaxWriteRequestUnits: 20_000 }
 const INDEXES = Object.keys(TABLE_SCHEMA.indexes)
 
@@ -39,10 +41,12 @@ const COMPLETE = {
   ...BARE,
   DeletionProtectionEnabled: true,
   OnDemandThroughput: LIMITS,
+  WarmThroughput,
   RestoreSummary: { RestoreDateTime: new Date(AT), RestoreInProgress: false },
   GlobalSecondaryIndexes: BARE.GlobalSecondaryIndexes.map((index) => ({
     ...index,
     OnDemandThroughput: LIMITS,
+    WarmThroughput,
   })),
 }
 
@@ -158,7 +162,7 @@ describe('npm run restore', () => {
   })
 
   it('restores a backup in the same way, and warms the table and its indexes as the stage says', async () => {
-    stage = { ...stage, table: { ...stage.table, warm: { readUnits: 20_000, writeUnits: 8_000 } } }
+    stageIs('closed', 1, WARM)
 
     await restore('--backup', 'arn:one')
 
@@ -240,9 +244,10 @@ describe('npm run restore', () => {
     )
   })
 
-  it('finishes a table that was restored by other means, open or closed', async () => {
+  it('finishes a table that was restored by other means, open or closed, before the first sync', async () => {
     stageIs('open', 2)
     dynamodb.on(aws.DescribeTableCommand).resolves({ Table: BARE })
+    documents.on(GetCommand).resolves({})
 
     expect((await restore('--finish')).code).toBe(0)
     expect(changes().map(([name]) => name)).not.toContain('RestoreTableToPointInTime')
@@ -268,7 +273,7 @@ describe('the doctor', () => {
   const client = new aws.DynamoDBClient({ region: 'ap-southeast-3' })
 
   it('looks at a restored table itself, because the stack does not contain it', async () => {
-    stageIs('open', 2)
+    stageIs('open', 2, WARM)
     tableIs(COMPLETE)
     expect(await checkTable(client, stage)).toMatchObject([
       { what: 'table gateway-prod-2', state: 'ok' },

@@ -135,6 +135,7 @@ describe('npm run admin', () => {
       ['get-client', 'c1', '--nme', 'x'],
       '\nnpm run admin -- --help shows the actions, <action> --help its fields.',
     ],
+    [['get-client', '--bank-reference', 'x'], "unknown option '--bank-reference'"],
     // Scheduled work would ignore the option and really run.
     [['sweep-settlements', '--dry-run', 'true'], "unknown option '--dry-run'"],
     // These functions take no input of an operator.
@@ -173,20 +174,14 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
     { code: 0, out: 'id,net\n"a",1\n"b",2', err: '' },
   ],
   [
-    'shows the parts of a list as one list',
-    [part({ data: [{ id: 'a' }] }), { body: { data: [{ id: 'b' }] } }],
-    ['list-settlements', '--status', 'failed', '--json'],
-    { out: jsonText({ data: [{ id: 'a' }, { id: 'b' }] }) },
-  ],
-  [
-    'names once each row that a part could not read',
+    'shows the parts of a list as one list, and names once each row that a part could not read',
     [
-      part({ data: [], unreadable_ids: ['s1', 's2'] }),
+      part({ data: [{ id: 'a' }], unreadable_ids: ['s1', 's2'] }),
       part({ data: [] }),
       { body: { data: [{ id: 'b' }], unreadable_ids: ['s2'] } },
     ],
     ['list-settlements', '--status', 'failed', '--json'],
-    { out: jsonText({ data: [{ id: 'b' }], unreadable_ids: ['s1', 's2'] }) },
+    { out: jsonText({ data: [{ id: 'a' }, { id: 'b' }], unreadable_ids: ['s1', 's2'] }) },
   ],
   [
     'collects every batch and file of payout-file as JSON',
@@ -210,6 +205,12 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
     [part({ batch: { number: 1 }, file: { name: 'a' } }), refusedWith('no')],
     ['payout-file', '--json'],
     { code: 1, out: '', err: containing('"number": 1') },
+  ],
+  [
+    'shows why payout-file was refused',
+    [refusedWith('no')],
+    ['payout-file'],
+    { code: 1, out: '', err: 'payout-file was refused (422 validation): no' },
   ],
   [
     'ends payout-file with 1 when no run is the last, and lists what was left out',
@@ -264,6 +265,12 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
     [{ body: { count: 100, next: 'n1' } }, refusedWith('the endpoint is disabled')],
     [...redeliver, '--all'],
     { code: 1, err: containing('100 rounds began; continue with --cursor n1') },
+  ],
+  [
+    'ends a redelivery with a refusal at once',
+    [refusedWith('no')],
+    [...redeliver, '--all'],
+    { code: 1, err: 'redeliver was refused (422 validation): no' },
   ],
   [
     'ends a redelivery after 500 runs, and says where the next command continues',

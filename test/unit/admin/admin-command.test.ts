@@ -143,6 +143,7 @@ describe('the help of npm run admin', () => {
     const all = (await helpOf('--help')).replace(/\s+/g, ' ')
 
     expect(ACTIONS.length).toBeGreaterThan(25)
+    expect(all).toContain(' Scheduled work, started now, of deploy: ')
     for (const spec of ACTIONS) {
       const { summary, fields: described, hasDryRun } = await describeAction(spec)
       const [sentence = ''] = summary.split(/(?<=\.)\s/)

@@ -104,14 +104,12 @@ describe('npm run admin -- approve --file', () => {
     expect(err).toMatch(message)
   })
 
-  it('refuses a file beside fields or --json, and a file that does not exist', async () => {
+  it('refuses a file beside fields or --json, one of more than 10,000 lines, and a missing one', async () => {
     const file = fileOf(HEAD, lineOf('s1'))
 
-    expect(await run(bank(), '--file', file, '--notes', 'by bank')).toMatchObject({
-      code: 2,
-      bodies: [],
-    })
-    expect(await run(bank(), '--file', file, '--json')).toMatchObject({ code: 2, bodies: [] })
+    const long = fileOf(HEAD, lineOf('s1'), '\n'.repeat(10_000))
+    for (const argv of [[file, '--notes', 'by bank'], [file, '--json'], [long]])
+      expect(await run(bank(), '--file', ...argv)).toMatchObject({ code: 2, bodies: [] })
     const missing = { code: 2, err: `${file}.txt cannot be read`, bodies: [] }
     expect(await run(bank(), '--file', `${file}.txt`)).toMatchObject(missing)
   })
@@ -125,9 +123,11 @@ it.each([
   const head = 'settlement_id,amount,bank_account_no,status,bank_reference'
   const tool = await cli(script, { GATEWAY_OPERATOR: 'sari' })
 
-  const { code, err } = await tool.run('payout-answer', '--file', fileOf(head, ...lines))
+  const file = fileOf(head, ...lines)
+  const { code, out, err } = await tool.run('payout-answer', '--file', file, '--json')
 
   expect({ code, calls: tool.called().length }).toStrictEqual({ code: 1, calls: 1 })
+  expect(JSON.parse(out)).toStrictEqual({ lines: [], passed_over: 0 })
   expect(err).toContain(
     'lines 2 to 101 were not answered, lines 102 to 151 were not sent; repeat the same file',
   )

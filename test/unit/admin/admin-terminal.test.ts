@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { startProgress } from '../../../infra/operate/admin/progress.ts'
@@ -102,7 +102,7 @@ it('npm run admin -- today shows what waits for an operator, and each question t
   const { code, out, err } = await run('today')
 
   const refused = 'list-suspense was refused (422 validation): no'
-  expect([code, err]).toStrictEqual([1, `${refused}\ngateway-local-list-suspense failed: {}`])
+  expect([code, err]).toStrictEqual([1, `gateway-local-list-suspense failed: {}\n${refused}`])
   expect(
     out.split('\n').filter((line) => /: (none|\d)|^ *(s\d|2026|win|7 )/.test(line)),
   ).toStrictEqual([
@@ -138,6 +138,7 @@ it('npm run admin prints a script that completes actions, their fields and stage
   expect(completed('list-cl')).toBe('list-clients')
   expect(completed('tod')).toBe('today')
   expect(completed('get-client', '--cl')).toBe('--client_id')
+  expect(completed('get-client', '--pa')).toBe('--payload')
   expect(completed('payout-file', '--ou')).toBe('--out')
   expect(completed('get-client', 'c1', '--stage', 'pr')).toBe('prod')
 })
@@ -193,11 +194,16 @@ it('npm run admin names the file of a batch that it cannot write, although no ap
   const batch = { number: 1, count: 1, state: 'ready', total_minor: 1, digest: 'd' }
   const ids = { settlement_id: 's', client_id: 'c', amount_minor: 1, command: null }
   const left_out = [{ ...ids, reason: 'changed', confirm: { bank: 'b' } }]
-  const { run } = await cli(json(200, { status: 200, body: { batch, file, left_out } }))
+  const { run, called } = await cli(json(200, { status: 200, body: { batch, file, left_out } }))
 
   const { code, err } = await run('payout-file', '--out', folder)
+  rmdirSync(join(folder, file.name))
+  const written = await run('payout-file', '--out', folder)
 
-  expect(code).toBe(2)
+  expect([code, written.code]).toStrictEqual([2, 1])
   expect(err).toContain('payout-approvals.csv cannot be written')
   expect(err).toContain('--batch 1 --out FOLDER writes it again')
+  expect(written.err).toContain('a spreadsheet drops zeros')
+  await run('payout-file', '--out', join(folder, 'none'))
+  expect(called()).toHaveLength(2)
 })

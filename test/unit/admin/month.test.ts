@@ -5,10 +5,18 @@ import { cli } from '../../support/admin-command.ts'
 import { json } from '../../support/scripted-server.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
-const FIGURES = { 'opening.clients': 10, 'taken_in.qris': 7, clients: 15, paid_out: 2 }
-const SIDES = { 'opening.at_bank': 0, at_bank: -2, 'at_bank.payout': -2 }
-const PROVIDER = { 'opening.at_provider': 10, 'at_provider.payment': 7, at_provider: 17 }
-const ALL = { ...FIGURES, ...SIDES, ...PROVIDER }
+const ALL = {
+  'opening.clients': 10,
+  'taken_in.qris': 7,
+  clients: 15,
+  paid_out: 2,
+  'opening.at_bank': 0,
+  at_bank: -2,
+  'at_bank.payout': -2,
+  'opening.at_provider': 10,
+  'at_provider.payment': 7,
+  at_provider: 17,
+}
 const STATEMENT = {
   openingMinor: 10,
   linesMinor: 5,
@@ -38,6 +46,7 @@ it('the page of a month says its zone, and that all adds up', () => {
   expect(wrong).toStrictEqual([])
   expect(text).toContain('Days are those of Asia/Jakarta (UTC+7). Times in the files are UTC.')
   expect(text).toContain('| clients | 10 | 5 | 15 |')
+  expect(text).toContain('were owed 10 at the beginning and 15 at the end. Paid out: 2.')
 })
 
 it.each<[string, Partial<Month>, string]>([
@@ -89,8 +98,10 @@ it('the page of a month states nothing of books and statements that were refused
   expect(noBooks.wrong).toStrictEqual(refusals)
   expect(noBooks.text).not.toMatch(/no clients|clients were|Accounts/)
 
-  const [read, refused] = [aMonth().clients, { ...CLIENT, statement: undefined }]
-  const one = monthPage(aMonth({ clients: [refused, ...read], refusals }))
+  const read = { ...CLIENT, statement: { ...STATEMENT, paidMinor: 1 } }
+  const refused = { ...CLIENT, statement: undefined }
+  const one = monthPage(aMonth({ clients: [refused, read], refusals }))
+  expect(one.wrong).toStrictEqual(refusals)
   expect(one.text).toContain(`before ${STATEMENT.finalUntil} UTC never change, for 1 of 2 clients.`)
   const none = monthPage(aMonth({ clients: [refused], refusals }))
   expect(none.wrong).toStrictEqual(refusals)
@@ -117,7 +128,9 @@ it('npm run admin -- month takes its time from the stage, and needs a folder', a
 it('npm run admin -- month names the rows of suspense that cannot be read, and ends with 1', async () => {
   const { run } = await cli((response, request) => {
     const [, page] = /"page":([12]),/.exec(request.body) ?? []
-    const body = page ? { data: [], unreadable_ids: [`suspense-${page}`] } : { csv: '', data: [] }
+    const body = page
+      ? { data: [], unreadable_ids: [`suspense-${page}`] }
+      : { csv: '', data: [], figures: [], balanced: true }
     const isClock = request.url === '/_local/clock'
     const answer = isClock ? { now: '2026-12-02T02:00:00.000Z' } : { status: 200, body }
     json(200, answer)(response, request)

@@ -39,12 +39,12 @@ type CsvRow = Readonly<Record<string, string>>
 export function csvReader(): (text: string) => readonly CsvRow[] {
   let names: readonly string[] | undefined
   return (text) => {
-    const [first = [], ...others] = parseCsv(text) ?? []
-    const rows = names === undefined ? others : [first, ...others]
-    names ??= first
+    const rows = parseCsv(text) ?? []
+    const others = names === undefined ? rows.slice(1) : rows
+    names ??= rows[0] ?? []
     const columns = names
-    return rows
-      .filter((cells) => cells.length === columns.length)
-      .map((cells) => Object.fromEntries(columns.map((name, at) => [name, cells[at] ?? ''])))
+    return others.map((cells) =>
+      Object.fromEntries(columns.map((name, at) => [name, cells[at] ?? ''])),
+    )
   }
 }
