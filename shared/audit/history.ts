@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
 import { InvariantError } from '../errors.ts'
-import { type ClientId, slotOf } from '../ids.ts'
+import { slotOf } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { digestOfSums } from '../settlement/long-settlement.ts'
 import { isLong } from '../settlement/settlement.ts'
@@ -60,11 +60,6 @@ export async function figureParts(deps: AuditDeps, client: Client) {
     confirmedPart(deps, 'verdict', () => auditVerdict(deps, clientId, createdAt)),
     confirmedPart(deps, REGISTERED, () => auditRegistration(deps, client)),
     confirmedPart(deps, 'trails', () => auditTrails(deps, clientId, { full: false })),
-    // A payment that is listed before its client's creation was tampered with.
-    listedPart(deps, clientId, 'before', [
-      FIRST_DAY,
-      timestampOf(dayNumber(createdAt) * DAY_MS - 1),
-    ]),
   ]
   return parts.map(catchBadRows)
 }
@@ -135,6 +130,8 @@ export async function historyParts(
       confirmedPart(deps, 'all trails', () => auditTrails(deps, client.clientId, { full: true })),
     ],
     [historyDay === undefined, suspensePart(deps, client)],
+    // A payment that is listed before its client's creation, or in the future, was tampered with.
+    [true, listedPart(deps, client, 'before', [FIRST_DAY, timestampOf(firstDay * DAY_MS - 1)])],
     ...books.settlements.map((stored) => {
       const { settlementId, createdAt } = stored.settlement
       const created = dayNumber(createdAt)
@@ -148,14 +145,10 @@ export async function historyParts(
       const longSettlement = [settlementId, digest] as const
       return [isWaiting, { ...part, longSettlement }] as const
     }),
-    ...days.map((one, at) => {
-      // A payment that is listed in the future was tampered with.
+    ...days.map((one, at): DuePart => {
       const end = at === days.length - 1 ? LAST_DAY : timestampOf((one + 1) * DAY_MS - 1)
       const span = [timestampOf(one * DAY_MS), end] as const
-      return [
-        isDue(one),
-        { ...listedPart(deps, client.clientId, dayText(one), span), day: one },
-      ] as const
+      return [isDue(one), { ...listedPart(deps, client, dayText(one), span), day: one }]
     }),
   ]
   return dueParts(parts, standing)
@@ -163,7 +156,7 @@ export async function historyParts(
 
 function listedPart(
   deps: AuditDeps,
-  clientId: ClientId,
+  { clientId }: Client,
   name: string,
   span: readonly [string, string],
 ): Part {
