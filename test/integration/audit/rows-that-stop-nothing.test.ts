@@ -197,6 +197,7 @@ it('an event of a type that only a later release has is an unknown name to the a
   const credit = { add: { creditedMinor: 7 }, set: { creditedAt: deps.now() } }
   await changeRow(deps, shardKey(clientId, 3), credit)
   await recount(deps, client)
+  await auditLedger(deps, clientId)
   expect(await pay()).toMatchObject({ status: 200 })
 })
 

@@ -234,6 +234,7 @@ describe('a verdict row that is unreadable', () => {
         if ('steps' in call && call.steps.some(({ key }) => key.pk === pk)) throw new Error('down')
       },
     })
+    aDayLater(deps)
 
     await expect(auditGateway(broken)).rejects.toThrow('the differences of 1 clients')
 
