@@ -71,7 +71,7 @@ export class GatewayHttpApi extends Construct {
         timeout: INTEGRATION_TIMEOUT,
       }),
     })
-    // Another kind of deployment calls another alias, which it must be allowed to call.
+    // After a change of the kind of deployment the API calls another alias: the permission first.
     const { node } = route
     node.findChild('Integration').node.addDependency(node.findChild('Integration-Permission'))
     this.routes.push(route)
