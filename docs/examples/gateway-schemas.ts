@@ -142,7 +142,7 @@ export type Payment = {
   /** Money that the provider took back after the payment succeeded. The status stays `succeeded`. */
   readonly reversal?: {
     readonly kind: 'voided' | 'reversed' | 'refund' | 'chargeback'
-    /** The total that was reversed so far. */
+    /** The total that is taken back now. */
     readonly amount_minor: number
     /** When the last reversal happened. */
     readonly at: string
