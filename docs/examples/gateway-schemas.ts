@@ -648,7 +648,7 @@ export type Error = {
   /** A text for people. It may change: decide by `code`. */
   readonly message: string
   readonly code: 'auth' | 'forbidden' | 'not_found' | 'conflict' | 'validation' | 'rate_limit' | 'network' | 'server_error' | 'internal_error'
-  /** The errors of each field of the body. */
+  /** The errors of each field or parameter. */
   readonly field_errors?: Readonly<Record<string, readonly (string)[]>>
   readonly action_hint?: string
 }

@@ -72,7 +72,7 @@ const ErrorSchema = v.object({
   field_errors: v.optional(
     v.pipe(
       v.record(v.string(), v.array(v.string())),
-      v.description('The errors of each field of the body.'),
+      v.description('The errors of each field or parameter.'),
     ),
   ),
   action_hint: v.optional(v.string()),

@@ -213,7 +213,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'api-get-webhook-delivery': {
     tag: 'Deliveries',
     summary: 'Fetch a webhook delivery',
-    description: 'The delivery of one event to one endpoint, with all attempts.',
+    description: 'The delivery of one event to one endpoint, with its attempts.',
     success: okAnswer('The delivery.', 'WebhookDelivery', {
       links: { redeliver: 'redeliverWebhook' },
     }),
