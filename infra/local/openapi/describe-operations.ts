@@ -119,7 +119,7 @@ const PARAMETERS: Parameters = {
   },
   since: {
     description:
-      'Only from this time on: events by `timestamp` (default: 90 days ago), entries by `eligible_at`.',
+      'From this time on: events by `timestamp` (default: 90 days ago), entries by `eligible_at`.',
     schema: { type: 'string', format: 'date-time' },
   },
   from: {
