@@ -142,7 +142,7 @@ export type Payment = {
   /** Money that the provider took back after the payment succeeded. The status stays `succeeded`. */
   readonly reversal?: {
     readonly kind: 'voided' | 'reversed' | 'refund' | 'chargeback'
-    /** The total that was reversed so far. */
+    /** The total that is taken back now. */
     readonly amount_minor: number
     /** When the last reversal happened. */
     readonly at: string
@@ -648,7 +648,7 @@ export type Error = {
   /** A text for people. It may change: decide by `code`. */
   readonly message: string
   readonly code: 'auth' | 'forbidden' | 'not_found' | 'conflict' | 'validation' | 'rate_limit' | 'network' | 'server_error' | 'internal_error'
-  /** The errors of each field of the body. */
+  /** The errors of each field or parameter. */
   readonly field_errors?: Readonly<Record<string, readonly (string)[]>>
   readonly action_hint?: string
 }

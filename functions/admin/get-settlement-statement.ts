@@ -11,7 +11,7 @@ const input = v.strictObject({
 export const handler = adminHandler(
   {
     summary:
-      'The payments of a settlement, in pages, with totals and with the part that the provider ' +
+      'The entries of a settlement, in pages, with totals and with the part that the provider ' +
       'has settled to us.',
     input,
   },

@@ -14,7 +14,7 @@ export const handler = adminHandler(
   {
     summary:
       'Closes a suspense item once: money as refunded by bank or written off, a finding as ' +
-      'explained. Moves no money.',
+      'explained, a case also as answered or accepted. Moves no money.',
     input,
     hasDryRun: true,
   },

@@ -5,9 +5,8 @@ import { alertUnpaidSettlements } from '../../shared/settlement/sweep-settlement
 export const handler = scheduleHandler(
   {
     summary:
-      'Daily, at the stage’s `auditAtUtc`: queues every client. The worker audits clients with ' +
-      'new movements, and compares all with the provider. Alerts about settlements that have ' +
-      'waited three days for their payout. Safe to repeat.',
+      'Daily, at the stage’s `auditAtUtc`: queues the gateway and every client for their audits. ' +
+      'Alerts about settlements that have waited three days for their payout. Safe to repeat.',
   },
   async (deps) => {
     const started = await startAudits(deps)

@@ -4,8 +4,8 @@ import { scheduleHandler } from '../../shared/runtime/worker-handlers.ts'
 export const handler = scheduleHandler(
   {
     summary:
-      'Every minute: queues due work for the workers: lost callbacks, expiries, lost events, ' +
-      'overdue deliveries, alerts. Safe to repeat.',
+      'Every minute: queues due work for the workers: checks and expiries of payments, overdue ' +
+      'deliveries, alerts. Safe to repeat.',
   },
   checkDueWork,
 )

@@ -116,7 +116,7 @@ export const PaymentDtoSchema = v.object({
     described(
       v.object({
         kind: v.picklist(REVERSAL_KINDS),
-        amount_minor: amount('The total that was reversed so far.'),
+        amount_minor: amount('The total that is taken back now.'),
         at: time('When the last reversal happened.'),
         undone_at: v.optional(
           time('When all of it had been returned, for example after a won dispute.'),

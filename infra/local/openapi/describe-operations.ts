@@ -107,8 +107,8 @@ const PARAMETERS: Parameters = {
   },
   external_reference: {
     description:
-      'Only payments with exactly this reference. `status` can be added. A payment can be found ' +
-      'as soon as its create is answered. Only the newest 100 payments of a reference are listed.',
+      'Only payments with exactly this reference, found as soon as their create is answered. ' +
+      '`status` can be added. Only the newest 100 payments of a reference are listed.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
   endpoint_id: { description: 'Only deliveries to this endpoint, which may be deleted.' },
@@ -118,7 +118,8 @@ const PARAMETERS: Parameters = {
     schema: { type: 'string', const: 'IDR', default: 'IDR' },
   },
   since: {
-    description: 'Only events that fired at or after this time. Without it: the last 90 days.',
+    description:
+      'From this time on: events by `timestamp` (default: 90 days ago), entries by `eligible_at`.',
     schema: { type: 'string', format: 'date-time' },
   },
   from: {

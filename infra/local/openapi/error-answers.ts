@@ -38,7 +38,7 @@ const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   validation: {
     means: 'The body, the query or the state of the item does not allow the request.',
     retry: 'no',
-    todo: 'Correct what `message` and `field_errors` name. Nothing was changed.',
+    todo: 'Correct what `message` and `field_errors` name.',
   },
   rate_limit: {
     means: "Too many requests of the key's merchant, or of one address.",
@@ -72,7 +72,7 @@ const ErrorSchema = v.object({
   field_errors: v.optional(
     v.pipe(
       v.record(v.string(), v.array(v.string())),
-      v.description('The errors of each field of the body.'),
+      v.description('The errors of each field or parameter.'),
     ),
   ),
   action_hint: v.optional(v.string()),

@@ -202,9 +202,9 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'List webhook deliveries',
     description:
       'Newest first, of all endpoints, also deleted ones. Filters can be combined. A page must ' +
-      'lie within the newest 2,000. The search covers only the newest 1,000 succeeded deliveries ' +
-      'of all selected endpoints. A page of 50 or more, or with a status, costs several points ' +
-      'of the rate limit. Deliveries are kept for 90 days.',
+      'lie within the newest 2,000. A search for `succeeded` covers only the newest 1,000 ' +
+      'deliveries of all selected endpoints. A page of 50 or more, or with a status, costs ' +
+      'several points of the rate limit. Deliveries are kept for 90 days.',
     success: okAnswer('A page of deliveries.', 'WebhookDeliveryList', {
       links: { first: 'getWebhookDelivery' },
     }),
@@ -213,7 +213,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'api-get-webhook-delivery': {
     tag: 'Deliveries',
     summary: 'Fetch a webhook delivery',
-    description: 'The delivery of one event to one endpoint, with all attempts.',
+    description: 'The delivery of one event to one endpoint, with its attempts.',
     success: okAnswer('The delivery.', 'WebhookDelivery', {
       links: { redeliver: 'redeliverWebhook' },
     }),
@@ -225,7 +225,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     description:
       'Starts a new round of up to eight attempts, with the same `event_id` and the same bytes. ' +
       'Takes no body. Answers 422 while a round is in progress, or after ten rounds on one UTC ' +
-      'day. Also answers 422 if the endpoint is disabled or deleted.',
+      'day. Also answers 422 for a test, and if the endpoint is disabled or deleted.',
     success: okAnswer('The delivery, scheduled again.', 'WebhookDelivery', {
       links: { get: 'getWebhookDelivery' },
     }),

@@ -96,7 +96,7 @@ export function fitsChannel(asked: {
 }) {
   const facts = CHANNEL_FACTS.find(({ providerCode }) => providerCode === asked.channel_code)
   if (facts === undefined) return false
-  const { names } = FACTS.channelProperties[facts.channelCode === 'OVO' ? 'OVO' : facts.method]
+  const { names } = FACTS.channelProperties[facts.properties === Phone ? 'OVO' : facts.method]
   return (
     v.is(facts.properties, asked.channel_properties) &&
     Object.keys(Object(asked.channel_properties)).every((name) => names.includes(name))

@@ -24,9 +24,10 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Once, before there is a stage or after there was one, by an administrator of the account. */
+/** Before there is a stage, or after its end, by an administrator of the account. */
 const BY_ADMINISTRATORS = new Set([
   'acm import-certificate',
+  'backup delete-backup-vault',
   'backup start-restore-job',
   'backup update-global-settings',
   'cloudformation delete-stack',

@@ -11,13 +11,13 @@ export const PAGES = [
   {
     id: 'page-settlements',
     summary:
-      'Merchants are not settled, or much money arrives that the gateway cannot credit to a ' +
-      'merchant.',
+      'Merchants are not settled or not paid out, or much money arrives that the gateway cannot ' +
+      'credit to a merchant.',
   },
   { id: 'page-front', summary: 'Requests to the public name do not reach the gateway.' },
   {
     id: 'page-platform',
-    summary: 'DynamoDB refuses requests, or Lambda is close to its concurrency limit.',
+    summary: 'DynamoDB refuses requests, Lambda is close to its limit, or a protection is weaker.',
   },
 ] as const
 
