@@ -6,9 +6,9 @@ import { approve } from '../../../shared/operator/approve.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { batchKey, clientKey } from '../../../shared/table/keys.ts'
 import { recordDifferences } from '../../../shared/verdict/verdict-store.ts'
-import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
+import { askForFile, aWaitingSettlement, cancelFile, fileOf } from '../../support/batch-builders.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
-import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
+import { auditRecordsOf } from '../../support/operator-actions.ts'
 import { expectBalanced, expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { BANK, fail, withoutFloor } from '../../support/settlement-builders.ts'
 import { changeRow } from '../../support/tampering.ts'
@@ -18,7 +18,6 @@ import {
   type MemoryDeps,
   memoryDeps,
   type TableCall,
-  type TestDeps,
 } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 
@@ -30,10 +29,6 @@ const OF_PROVIDER =
   'Email,Email CC,Email BCC'
 
 const CHANGED_BANK = { ...BANK, isChange: true }
-
-function cancel(deps: TestDeps, number: number) {
-  return invokeAdmin('payout-file', deps, { operator: 'sari', cancel: number, notes: 'not sent' })
-}
 
 const it = test.extend('deps', () => memoryDeps())
 
@@ -167,7 +162,7 @@ describe('payout-file (design section 15)', () => {
     expect(deps.published.filter(({ kind }) => kind === 'payout.changed')).toMatchObject([
       { subject: settlementId, message: expect.stringMatching(`${grew} --cancel 1 cancels it`) },
     ])
-    await cancel(deps, 1)
+    await cancelFile(deps, 1)
     expect((await fileOf(deps)).leftOut).toMatchObject([
       { reason: expect.stringMatching(/the last one was used at|owed/) },
     ])
@@ -236,9 +231,9 @@ describe('payout-file (design section 15)', () => {
       status: 422,
       body: { message: expect.stringContaining('payout-file needs an approval') },
     })
-    expect(await cancel(deps, 1)).toMatchObject({ body: { batch: { state: 'cancelled' } } })
+    expect(await cancelFile(deps, 1)).toMatchObject({ body: { batch: { state: 'cancelled' } } })
     const message = 'batch 1 is cancelled already'
-    expect(await cancel(deps, 1)).toMatchObject({ status: 422, body: { message } })
+    expect(await cancelFile(deps, 1)).toMatchObject({ status: 422, body: { message } })
     expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422 })
     expect(await fileOf(deps)).toMatchObject({ batch: { number: 2 }, ids: [settlementId] })
     await expectHouseBalanced(deps)
@@ -258,8 +253,15 @@ describe('payout-file (design section 15)', () => {
       differences: [{ what: 'batch.settlement_ids' }],
     })
     expect(await askForFile(deps, { batch: 2 })).toMatchObject({ status: 404 })
-    expect(await cancel(deps, 2)).toMatchObject({ status: 404 })
-    expect(await askForFile(deps, { batch: 1, cancel: 1 })).toMatchObject({ status: 422 })
+    expect(await cancelFile(deps, 2)).toMatchObject({ status: 404 })
+    const message = 'body: give one of batch, cancel and cursor'
+    const cursor = 'e30'
+    for (const two of [
+      { batch: 1, cancel: 1 },
+      { batch: 1, cursor },
+      { cancel: 1, cursor },
+    ])
+      expect(await askForFile(deps, two)).toMatchObject({ status: 422, body: { message } })
   })
 
   it('continues at the cursor with a further batch when one run cannot read all clients', async ({
