@@ -74,8 +74,13 @@ export const APPROVED_FIGURES: Readonly<Record<ApprovedAction, v.ObjectEntries>>
   'payout-file': { cancel: NUMBER },
 }
 
-export const FiguresSchema = v.record(v.string(), v.nullable(v.union([TEXT, NUMBER])))
-export type ApprovedFigures = Readonly<v.InferOutput<typeof FiguresSchema>>
+export type ApprovedFigures = Readonly<Record<string, string | number | null>>
+/** `v.record` would pass over a figure that is named `constructor`. */
+export const FiguresSchema = v.custom<ApprovedFigures>(
+  (given) =>
+    given === Object(given) && Object.values(Object(given)).every((one) => v.is(VALUE, one)),
+  'must be an object of texts and whole numbers',
+)
 
 /** An action with the figures that its approval names. */
 export type Approvable = { readonly action: ApprovedAction; readonly payload: ApprovedFigures }

@@ -234,6 +234,13 @@ describe('approve', () => {
       'payload.bank: unknown field',
     ],
     [{ action: 'payout-file', payload: { cancel: '7' } }, 'payload.cancel: must be number'],
+    ...['__proto__', 'prototype', 'constructor'].map(
+      (name) =>
+        [
+          { action: 'payout-file', payload: { cancel: 7, [name]: 8 } },
+          `${name}: unknown field`,
+        ] as const,
+    ),
   ] as const)('refuses %o', async ([input, message]) => {
     const refused = await approve(memoryDeps(), input as never)
 
