@@ -120,7 +120,8 @@ function compiledLauncher(java: string, directory: string) {
     const javac = join(dirname(realpathSync(java)), 'javac')
     const jars = [join(directory, 'DynamoDBLocal.jar'), join(directory, 'DynamoDBLocal_lib', '*')]
     const args = ['--release', String(JAVA_NEEDED), '-d', classes, '-cp', jars.join(delimiter)]
-    execFileSync(javac, [...args, LAUNCHER_SOURCE], { stdio: 'pipe' })
+    const env = { ...process.env, LC_ALL: 'C.UTF-8' }
+    execFileSync(javac, [...args, LAUNCHER_SOURCE], { stdio: 'pipe', env })
     return classes
   } catch {
     return undefined
