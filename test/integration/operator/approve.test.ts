@@ -3,7 +3,7 @@
  * its figures, once, within 72 hours. Method: real stores; each approved action runs without an
  * approval, with one of other figures, and with its own.
  */
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import {
@@ -22,6 +22,7 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { fail, payOut, settledAmount, withoutFloor } from '../../support/settlement-builders.ts'
 import { alter, erase, keyOfRow, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeCommit, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
 import { APPROVER, askedApproval } from '../../support/with-approval.ts'
 import { bookedItem } from '../payment/suspense-test.ts'
 import { aCorrection, approve } from './approved-for.ts'
@@ -87,6 +88,8 @@ const CASES: readonly Case[] = [
   ],
 ]
 
+const it = testWith(aCorrection, 'deps', 'adjust', 'asked', 'key', 'clientId')
+
 describe('an approved action (design section 11)', () => {
   it.for(CASES)(
     'is refused without its approval and with one of other figures, and runs once with it: %s',
@@ -112,8 +115,7 @@ describe('an approved action (design section 11)', () => {
     },
   )
 
-  it('does not run by an approval that is used or over', async () => {
-    const { deps, adjust, asked } = await aCorrection()
+  it('does not run by an approval that is used or over', async ({ deps, adjust, asked }) => {
     const refusedFor = async (reason: string) =>
       expect(await adjust()).toMatchObject({
         status: 422,
@@ -130,8 +132,12 @@ describe('an approved action (design section 11)', () => {
     await refusedFor(`the last one was used at ${deps.now()}`)
   })
 
-  it('is refused when the approval is used or replaced between read and write', async () => {
-    const { deps, adjust, asked, key } = await aCorrection()
+  it('is refused when the approval is used or replaced between read and write', async ({
+    deps,
+    adjust,
+    asked,
+    key,
+  }) => {
     await approve(deps, asked)
     const used = beforeCommit(deps, async () => {
       await alter(deps, key, { used_at: deps.now() })
@@ -148,8 +154,7 @@ describe('an approved action (design section 11)', () => {
     expect(await deps.table.get(key)).toMatchObject({ at: deps.now(), usedAt: deps.now() })
   })
 
-  it('is refused when the approval expires between read and write', async () => {
-    const { deps, asked } = await aCorrection()
+  it('is refused when the approval expires between read and write', async ({ deps, asked }) => {
     await approve(deps, asked)
     const found = await findValidApproval(deps, asked)
 
@@ -166,8 +171,12 @@ describe('an approved action (design section 11)', () => {
     expect(body).toMatchObject({ payload: { bank_reference: 'TRX7' } })
   })
 
-  it('is used by its time, which is another for each approval, also in one millisecond', async () => {
-    const { deps, clientId, asked, adjust } = await aCorrection()
+  it('is used by its time, which is another for each approval, also in one millisecond', async ({
+    deps,
+    clientId,
+    asked,
+    adjust,
+  }) => {
     await approve(deps, asked)
     expect((await adjust()).status).toBe(200)
 
@@ -177,8 +186,11 @@ describe('an approved action (design section 11)', () => {
     await expectBalanced(deps, { clientId })
   })
 
-  it('is approved once when two people approve it at the same time', async () => {
-    const { deps, clientId, asked } = await aCorrection()
+  it('is approved once when two people approve it at the same time', async ({
+    deps,
+    clientId,
+    asked,
+  }) => {
     const raced = beforeCommit(deps, () => approve(deps, asked, 'first@gateway.example'))
 
     const { status } = await approve(raced, asked)
@@ -209,9 +221,11 @@ describe('an approved action (design section 11)', () => {
 })
 
 describe('approve', () => {
-  it('shows what it approves, for how long, and keeps a record in the list of the client', async () => {
-    const { deps, clientId, asked } = await aCorrection()
-
+  it('shows what it approves, for how long, and keeps a record in the list of the client', async ({
+    deps,
+    clientId,
+    asked,
+  }) => {
     const { body } = await approve(deps, asked)
 
     const until = addMs(deps.now(), 3 * DAY_MS)
@@ -265,8 +279,12 @@ describe('approve', () => {
     },
   )
 
-  it('is found by the record of its action when its use or the list of its own record is lost', async () => {
-    const { deps, clientId, asked, adjust } = await aCorrection()
+  it('is found by the record of its action when its use or the list of its own record is lost', async ({
+    deps,
+    clientId,
+    asked,
+    adjust,
+  }) => {
     await approve(deps, asked)
     await adjust()
     const id = approvalIdOf(asked)
@@ -289,8 +307,12 @@ describe('approve', () => {
     expect(await auditLedger(deps, clientId)).toMatchObject({ balanced: true })
   })
 
-  it('is a difference when its row was written without it', async () => {
-    const { deps, clientId, asked, adjust } = await aCorrection()
+  it('is a difference when its row was written without it', async ({
+    deps,
+    clientId,
+    asked,
+    adjust,
+  }) => {
     await deps.table.write(putApproval(newApproval(asked, 'nobody', deps.now()), undefined))
 
     expect(await adjust()).toMatchObject({ status: 200 })

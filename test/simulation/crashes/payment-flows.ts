@@ -71,7 +71,7 @@ export function onSettlement(settlement_id: unknown) {
   return { operator: 'sim', notes: 'simulated', settlement_id }
 }
 
-const VA = JSON.stringify({
+export const VA = JSON.stringify({
   method: 'virtual_account',
   channel_code: 'BNI',
   amount: 300_000,
@@ -141,7 +141,7 @@ function cancel(play: Play, id: unknown, options: InvokeOptions = {}) {
 
 const createExpired = thenWait((play) => createPayment(play, QRIS), 601_000)
 
-function sendCreate(play: Play, _: unknown, options: InvokeOptions): Promise<unknown> {
+function sendCreate(play: Play, _: unknown, options: InvokeOptions) {
   return create(play, undefined, options)
 }
 
