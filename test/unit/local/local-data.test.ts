@@ -87,7 +87,7 @@ onDynamoDb('DynamoDB Local', () => {
     expect(await tablesFor('local')).toStrictEqual([])
   })
 
-  it('has a new access key if a kill left the file of the key empty, and a folder may have letters that the locale lacks', async () => {
+  it('has a new access key if a kill left the file of the key empty, in a folder beyond ASCII', async () => {
     const folder = join(tempDirectory(), 'ünï')
     mkdirSync(folder)
     vi.stubEnv('LC_ALL', 'POSIX')
@@ -99,6 +99,8 @@ onDynamoDb('DynamoDB Local', () => {
     const { accessKeyId } = localAws(endpoint).credentials
     expect(accessKeyId).toMatch(/^[0-9a-f]{40}$/)
     expect(readFileSync(join(folder, 'access-key'), 'utf8')).toBe(accessKeyId)
+    for (const name of ['access-key', 'local_region.db']) writeFileSync(join(folder, name), '')
+    await expect(startDynamoDbLocal(folder)).rejects.toThrow('access-key lost the key')
   })
 })
 
