@@ -77,9 +77,8 @@ export const APPROVED_FIGURES: Readonly<Record<ApprovedAction, v.ObjectEntries>>
 export type ApprovedFigures = Readonly<Record<string, string | number | null>>
 /** `v.record` would pass over a figure that is named `constructor`. */
 export const FiguresSchema = v.custom<ApprovedFigures>(
-  (given) =>
-    given === Object(given) && Object.values(Object(given)).every((one) => v.is(VALUE, one)),
-  'must be an object of texts and whole numbers',
+  (given) => given === Object(given) && v.is(v.array(VALUE), Object.values(Object(given))),
+  'must hold texts and whole numbers',
 )
 
 /** An action with the figures that its approval names. */
@@ -228,7 +227,7 @@ function problemOf(
   approval: Approval | undefined,
   now: Timestamp,
   covers: (figures: ApprovedFigures) => boolean,
-): string | undefined {
+) {
   if (approval === undefined) return 'there is none'
   if (approval.usedAt !== undefined) return `the last one was used at ${approval.usedAt}`
   if (approval.until <= now) return `the last one expired at ${approval.until}`
