@@ -42,7 +42,7 @@ describe('sync: a row that takes more than suspense holds', () => {
     syncAfter,
   }) => {
     const { heldRow } = await hold('second_capture')
-    const { transactionId = '', ...amounts } = refundOf(130_000)
+    const { transactionId, ...amounts } = refundOf(130_000)
     rows.push(settledRow(heldRow, deps.now(), { ...amounts, transactionId }))
     await syncProviderTransactions(dyingBefore(deps, `${transactionId}#went_back_twice`))
     const sums = await sumsOf(deps)

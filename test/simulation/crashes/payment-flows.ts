@@ -71,7 +71,7 @@ export function onSettlement(settlement_id: unknown) {
   return { operator: 'sim', notes: 'simulated', settlement_id }
 }
 
-export const VA = JSON.stringify({
+const VA = JSON.stringify({
   method: 'virtual_account',
   channel_code: 'BNI',
   amount: 300_000,

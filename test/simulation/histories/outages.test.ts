@@ -6,7 +6,6 @@
  */
 import { describe, expect, it } from 'vitest'
 import { HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
-import { VA } from '../crashes/payment-flows.ts'
 import { createAs } from '../scenes/http.ts'
 import { NO_FAULTS } from '../world/faults.ts'
 import { operate } from '../world/lambda.ts'
@@ -15,6 +14,12 @@ import type { SimEndpoint, Tenant } from '../world/tenants.ts'
 import { QUEUES_DOWN, runUntil } from '../world/world.ts'
 import { startPlay } from './history.ts'
 
+const BODY = JSON.stringify({
+  method: 'virtual_account',
+  channel_code: 'BNI',
+  amount: 300_000,
+  currency: 'IDR',
+})
 const PAYMENTS = 12
 
 describe('an outage of the queues', () => {
@@ -35,7 +40,10 @@ describe('an outage of the queues', () => {
       const pass = (ms: number) => world.scheduler.runFor(ms)
       const waiting: string[] = []
       for (let made = 0; made < PAYMENTS; made++) {
-        const reply = await runUntil(world, createAs(play, tenants[1] as Tenant, `key-${made}`, VA))
+        const reply = await runUntil(
+          world,
+          createAs(play, tenants[1] as Tenant, `key-${made}`, BODY),
+        )
         waiting.push(String(reply?.body['id']))
         await pass(1_000)
       }
