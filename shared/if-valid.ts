@@ -14,13 +14,13 @@ type Item = Readonly<Record<string, unknown>>
 
 type ReadRows<Row> = { readonly rows: readonly Row[]; readonly unreadableIds: readonly string[] }
 
-/** A row that was changed by hand or by a later release must not hide the others of its list. */
+/** Without absent rows. A row that a person or a later release changed hides no other row. */
 export function readRows<const Schema extends v.GenericSchema>(
   schema: Schema,
-  items: readonly Item[],
+  items: readonly (Item | undefined)[],
   idOf = ({ id }: Item): unknown => id,
 ): ReadRows<v.InferOutput<Schema>> {
-  const read = items.map((item) => ({ item, row: ifValid(schema, item) }))
+  const read = items.flatMap((item) => (item ? [{ item, row: ifValid(schema, item) }] : []))
   return {
     rows: read.flatMap(({ row }) => (row === undefined ? [] : [row])),
     unreadableIds: read.flatMap(({ item, row }) => (row === undefined ? String(idOf(item)) : [])),

@@ -99,7 +99,11 @@ function integerField(fallback: number) {
 }
 
 /** An operator's list. */
-export function listDto<Row>(data: readonly Row[], unreadableIds: readonly string[], page: Page) {
+export function listDto<Row>(
+  data: readonly Row[],
+  { unreadableIds }: { readonly unreadableIds: readonly string[] },
+  page: Page,
+) {
   return { data, ...unreadableDto(unreadableIds), pagination: pagination(page) }
 }
 

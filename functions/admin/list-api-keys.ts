@@ -15,7 +15,7 @@ export const handler = adminHandler(
   },
   async (deps, { clientId, ...page }) => {
     await requireClient(deps, clientId)
-    const { rows, unreadableIds } = await listApiKeys(deps, clientId, page)
-    return listDto(await shownKeys(deps, rows), unreadableIds, page)
+    const read = await listApiKeys(deps, clientId, page)
+    return listDto(await shownKeys(deps, read.rows), read, page)
   },
 )

@@ -29,9 +29,9 @@ export const handler = adminHandler(
   },
   async (deps, { subject = '', clientId, ...page }) => {
     if (clientId !== undefined) await requireClient(deps, clientId)
-    const { rows, unreadableIds } = await (clientId
+    const read = await (clientId
       ? findAuditRecordsOfClient(deps, clientId, page)
       : findAuditRecordsOf(deps, subject, page))
-    return listDto(rows.map(toAuditRecordDto), unreadableIds, page)
+    return listDto(read.rows.map(toAuditRecordDto), read, page)
   },
 )

@@ -9,7 +9,7 @@ const input = v.strictObject(pageFields)
 export const handler = adminHandler(
   { summary: 'All merchants, newest first.', input },
   async (deps, page) => {
-    const { rows, unreadableIds } = await listClients(deps, page)
-    return listDto(rows.map(toClientDto), unreadableIds, page)
+    const read = await listClients(deps, page)
+    return listDto(read.rows.map(toClientDto), read, page)
   },
 )

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { requireClient } from '../../shared/client/client-store.ts'
 import { EventIdSchema } from '../../shared/ids.ts'
-import { pageFields, pagination } from '../../shared/page.ts'
+import { listDto, pageFields } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { DELIVERY_STATUSES } from '../../shared/webhook/delivery/delivery.ts'
 import { toDeliveryDto } from '../../shared/webhook/delivery/delivery-dto.ts'
@@ -33,7 +33,7 @@ export const handler = adminHandler(
     const { clientId, status, endpointId, eventId, ...page } = request
     await requireClient(deps, clientId)
     const listing = { clientId, status, endpointId, eventId, page, maxRead: 5_000 }
-    const { deliveries, complete } = await listDeliveries(deps, listing)
-    return { data: deliveries.map(toDeliveryDto), pagination: pagination(page), complete }
+    const { deliveries, complete, ...read } = await listDeliveries(deps, listing)
+    return { ...listDto(deliveries.map(toDeliveryDto), read, page), complete }
   },
 )

@@ -14,7 +14,7 @@ export const handler = adminHandler(
   },
   async (deps, { clientId, ...page }) => {
     await requireClient(deps, clientId)
-    const { rows, unreadableIds } = await newestEndpoints(deps, clientId)
-    return listDto(itemsOfPage(rows, page).map(toEndpointDto), unreadableIds, page)
+    const read = await newestEndpoints(deps, clientId)
+    return listDto(itemsOfPage(read.rows, page).map(toEndpointDto), read, page)
   },
 )

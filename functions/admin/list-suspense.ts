@@ -25,16 +25,16 @@ export const handler = adminHandler(
   },
   async (deps, { status, kind, clientId, paymentId, ...page }) => {
     if ((clientId ?? paymentId ?? kind) === undefined) {
-      const { rows, unreadableIds } = await listSuspense(deps, status, page)
-      return listDto(await showItems(deps, rows), unreadableIds, page)
+      const read = await listSuspense(deps, status, page)
+      return listDto(await showItems(deps, read.rows), read, page)
     }
     if (clientId !== undefined) await requireClient(deps, clientId)
     const paymentIds = paymentId === undefined ? undefined : [paymentId]
     const filter = { status, kind, clientId, paymentIds }
-    const { items, unreadableIds, complete } = await searchSuspense(deps, filter)
+    const { items, complete, ...read } = await searchSuspense(deps, filter)
     // An empty list says that nothing is held, so a wrong id must not get one.
     if (paymentId !== undefined && items.length === 0) await findAnyPayment(deps, paymentId)
     const data = await showItems(deps, itemsOfPage(items, page))
-    return { ...listDto(data, unreadableIds, page), complete }
+    return { ...listDto(data, read, page), complete }
   },
 )

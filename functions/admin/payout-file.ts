@@ -14,7 +14,11 @@ const input = v.pipe(
     notes: v.optional(NOTES),
     cursor: v.optional(v.string()),
   }),
-  v.check(({ batch, cancel }) => batch === undefined || cancel === undefined, 'give one of them'),
+  v.check(
+    ({ batch, cancel, cursor }) =>
+      [batch, cancel, cursor].filter((field) => field !== undefined).length < 2,
+    'give one of batch, cancel and cursor',
+  ),
 )
 
 export const handler = adminHandler(

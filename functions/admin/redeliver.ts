@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { unreadableDto } from '../../shared/page.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { redeliver, redeliverToEndpoint } from '../../shared/webhook/delivery/redeliver.ts'
 import {
@@ -27,7 +28,7 @@ export const handler = adminHandler(
       await redeliver(deps, { ...target, clientId, operator })
       return { count: 1 }
     }
-    const result = await redeliverToEndpoint(deps, { ...target, clientId, operator })
-    return { ...toRedeliveredDto(result), next: result.next }
+    const done = await redeliverToEndpoint(deps, { ...target, clientId, operator })
+    return { ...toRedeliveredDto(done), ...unreadableDto(done.unreadableIds), next: done.next }
   },
 )

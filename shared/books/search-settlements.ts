@@ -52,13 +52,13 @@ export async function searchSettlements(deps: SearchDeps, search: SettlementSear
   if (!isPaged && page.page > 1) throw invalidField('page', 'use cursor instead')
   if (!isPaged) return settlementsOfPeriod(deps, search)
   const list = { ...page, range: hasDays ? spanOf(bookPeriod(deps, search)) : undefined }
-  const { rows, unreadableIds } = await (clientId === undefined
+  const read = await (clientId === undefined
     ? listPayouts(deps, list)
     : status === undefined
       ? listSettlements(deps, clientId, list)
       : listSettlementsOf(deps, { clientId, status }, list))
-  const data = await mapInChunks(rows, SIDE_BY_SIDE, (one) => withWarning(deps, one))
-  return listDto(data, unreadableIds, page)
+  const data = await mapInChunks(read.rows, SIDE_BY_SIDE, (one) => withWarning(deps, one))
+  return listDto(data, read, page)
 }
 
 async function withWarning(deps: SearchDeps, settlement: Settlement) {

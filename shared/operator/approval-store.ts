@@ -74,8 +74,12 @@ export const APPROVED_FIGURES: Readonly<Record<ApprovedAction, v.ObjectEntries>>
   'payout-file': { cancel: NUMBER },
 }
 
-export const FiguresSchema = v.record(v.string(), v.nullable(v.union([TEXT, NUMBER])))
-export type ApprovedFigures = Readonly<v.InferOutput<typeof FiguresSchema>>
+export type ApprovedFigures = Readonly<Record<string, string | number | null>>
+/** `v.record` would pass over a figure that is named `constructor`. */
+export const FiguresSchema = v.custom<ApprovedFigures>(
+  (given) => given === Object(given) && v.is(v.array(VALUE), Object.values(Object(given))),
+  'must hold texts and whole numbers',
+)
 
 /** An action with the figures that its approval names. */
 export type Approvable = { readonly action: ApprovedAction; readonly payload: ApprovedFigures }
@@ -223,7 +227,7 @@ function problemOf(
   approval: Approval | undefined,
   now: Timestamp,
   covers: (figures: ApprovedFigures) => boolean,
-): string | undefined {
+) {
   if (approval === undefined) return 'there is none'
   if (approval.usedAt !== undefined) return `the last one was used at ${approval.usedAt}`
   if (approval.until <= now) return `the last one expired at ${approval.until}`

@@ -107,8 +107,7 @@ export function paymentIdsIn(pointers: readonly Item[]): readonly PaymentId[] {
 
 /** Without absent and invisible payments. */
 export function readPayments(items: readonly (Item | undefined)[]) {
-  const stored = items.filter((item) => item !== undefined)
-  const read = readRows(StoredPaymentSchema, stored, ({ pk }) => idOf(String(pk)))
+  const read = readRows(StoredPaymentSchema, items, ({ pk }) => idOf(String(pk)))
   return { ...read, rows: read.rows.filter((row) => row.status !== 'creating') }
 }
 

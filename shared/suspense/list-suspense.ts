@@ -33,8 +33,10 @@ export async function listOpenSuspense(deps: ListDeps): Promise<readonly Suspens
 }
 
 function readPage(page: readonly KeyedItem[]) {
-  const items = page.flatMap(({ item }) => (item ? [item] : []))
-  return readRows(SuspenseSchema, items)
+  return readRows(
+    SuspenseSchema,
+    page.map(({ item }) => item),
+  )
 }
 
 const MAX_LOOKED_AT = 5_000

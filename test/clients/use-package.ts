@@ -59,13 +59,13 @@ async function useClient() {
   assert.equal((await gateway.redeliverToEndpoint(endpoint.id, missed)).count, 0)
 }
 
-async function first<Item>(items: AsyncGenerator<Item, void>): Promise<Item[]> {
+async function first<Item>(items: AsyncGenerator<Item, void>) {
   for await (const item of items) return [item]
   return []
 }
 
 /** Each server gets an event twice, and once with another signature. */
-async function useReceivers(): Promise<void> {
+async function useReceivers() {
   const handled: string[] = []
   const receiver = (): Receiver => ({
     secrets: [SECRET],
@@ -121,7 +121,7 @@ async function useReceivers(): Promise<void> {
   )
 }
 
-function signed(body: string): Record<string, string> {
+function signed(body: string) {
   const seconds = String(Math.floor(Date.now() / 1_000))
   const { event_id: id } = JSON.parse(body)
   const key = Buffer.from(SECRET.replace('whsec_', ''), 'base64')

@@ -39,7 +39,7 @@ function withPlacesOf(
     )
 }
 
-function lastJsonIn(output: string): unknown {
+function lastJsonIn(output: string) {
   for (let start = output.length; start >= 0; start = output.lastIndexOf('{', start - 1)) {
     try {
       return JSON.parse(output.slice(start))
@@ -59,7 +59,7 @@ function maskIds(text: string) {
     .replaceAll(/\d{9,}/g, '<digits>')
 }
 
-function shapeOf(value: unknown): unknown {
+function shapeOf(value: unknown) {
   return JSON.parse(JSON.stringify(value), (name, inner: unknown) => {
     if (name === 'duration_ms') return '<duration>'
     return typeof inner === 'string' ? maskIds(inner) : inner

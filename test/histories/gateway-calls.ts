@@ -212,7 +212,7 @@ function isLost(answer: Answer | undefined): answer is undefined {
   return answer === undefined || answer.status >= 500
 }
 
-function seenPayment(dto: Json): SeenPayment {
+function seenPayment(dto: Json) {
   const text = (field: string) => String(dto[field])
   return {
     id: text('id'),

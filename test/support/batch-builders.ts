@@ -31,10 +31,14 @@ export async function fileOf(deps: TestDeps, input: object = {}) {
   return { status, batch, rows, ids: rows.map((row) => row[2]), leftOut }
 }
 
+export async function expectFile(deps: TestDeps, fields: object) {
+  expect(await fileOf(deps)).toMatchObject(fields)
+}
+
 /** The next file has no line, and leaves out this payout alone. */
-export async function expectLeftOut(deps: TestDeps, { settlementId }: Settlement) {
+export function expectLeftOut(deps: TestDeps, { settlementId }: Settlement) {
   const leftOut = [{ settlement_id: settlementId }]
-  expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut })
+  return expectFile(deps, { ids: [], leftOut })
 }
 
 /** With the approval of a second person. */

@@ -57,3 +57,10 @@ export async function startScriptedServer(script: Script) {
     })
   return { url: `http://127.0.0.1:${port}`, requests, close }
 }
+
+/** No server listens there any more. */
+export async function closedUrl(host = '127.0.0.1') {
+  const server = await startScriptedServer(silence)
+  await server.close()
+  return server.url.replace('127.0.0.1', host)
+}

@@ -178,7 +178,7 @@ function nameOf(logicalId: string, resources: Readonly<Record<string, RawResourc
 }
 
 /** CDK takes the names of function and alias out of the ARN of an alias. */
-function partOfAlias(operand: unknown, template: RawTemplate): unknown {
+function partOfAlias(operand: unknown, template: RawTemplate) {
   const [at, { 'Fn::Split': [, { Ref: id = '' } = {}] = [] }] = [operand].flat() as [
     number,
     Record<string, { Ref?: string }[]>,

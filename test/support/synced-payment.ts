@@ -95,3 +95,11 @@ export function rowOfOtherAttempt(deps: TestDeps, paid: PaidUpstream) {
 export function findingAbout(deps: TestDeps, subject: string, cause: string) {
   return findSuspense(deps, `${subject}#${cause}`)
 }
+
+export async function expectSuspense(deps: TestDeps, id: string, fields: object) {
+  expect(await findSuspense(deps, id)).toMatchObject(fields)
+}
+
+export function expectFinding(deps: TestDeps, subject: string, cause: string, fields: object) {
+  return expectSuspense(deps, `${subject}#${cause}`, fields)
+}

@@ -11,26 +11,20 @@ const run = promisify(execFile)
 const JAVA_NEEDED = 17
 const DOCKER_IMAGE = 'amazon/dynamodb-local:3.3.1'
 
-type DynamoDbCommand = (options: {
-  readonly port: number
-  readonly dataDirectory?: string
-}) => KeptCommand
+type DynamoDbOptions = { readonly port: number; readonly dataDirectory?: string | undefined }
 
 export function isReachableFromOutside({ command }: { readonly command: string }) {
   return command.includes(' -jar ') && !command.startsWith('docker ')
 }
 
 export type DynamoDbProgram = {
-  readonly commandFor: DynamoDbCommand
-  readonly startsWithinMs: number
+  readonly commandFor: (options: DynamoDbOptions) => KeptCommand
   /** No timeout, because a slow program may still be fit. */
   readonly isFit: () => Promise<boolean>
 }
 
 const DOCKER: DynamoDbProgram = {
   commandFor: dockerCommand,
-  // A first start fetches the image.
-  startsWithinMs: 180_000,
   isFit: () =>
     run('docker', ['version']).then(
       () => true,
@@ -43,15 +37,15 @@ const DOCKER: DynamoDbProgram = {
  * -version` takes part of a second.
  */
 export function dynamoDbPrograms(): readonly DynamoDbProgram[] {
-  const path = (process.env['PATH'] ?? '').split(delimiter).filter((directory) => directory !== '')
+  const path = (process.env['PATH'] ?? '').split(delimiter).filter(Boolean)
   const firstExecutable = (directories: readonly string[], name: string) =>
     directories
       .map((directory) => join(directory, name))
       .filter(isExecutable)
       .slice(0, 1)
-  const home = process.env['JAVA_HOME'] ?? ''
+  const home = process.env['JAVA_HOME']
   const javas = [
-    ...firstExecutable(home === '' ? [] : [join(home, 'bin')], 'java'),
+    ...firstExecutable(home ? [join(home, 'bin')] : [], 'java'),
     ...firstExecutable(path, 'java'),
   ]
   return [...javas.map(javaProgram), ...firstExecutable(path, 'docker').map(() => DOCKER)]
@@ -87,12 +81,11 @@ function javaProgram(java: string): DynamoDbProgram {
           `-Djava.library.path=${join(directory, 'DynamoDBLocal_lib')}`,
           ...SHORT_LIVED,
           ...launchWith(java, directory),
-          ...flags(port, dataDirectory === undefined ? ['-inMemory'] : ['-dbPath', dataDirectory]),
+          ...flags(port, dataDirectory),
         ],
-        ...(dataDirectory !== undefined && { alsoOnEnd: ASK_TO_END }),
+        alsoOnEnd: dataDirectory && ASK_TO_END,
       }
     },
-    startsWithinMs: 180_000,
     isFit: async () => (await javaMajor(java)) >= JAVA_NEEDED,
   }
 }
@@ -120,7 +113,8 @@ function compiledLauncher(java: string, directory: string) {
     const javac = join(dirname(realpathSync(java)), 'javac')
     const jars = [join(directory, 'DynamoDBLocal.jar'), join(directory, 'DynamoDBLocal_lib', '*')]
     const args = ['--release', String(JAVA_NEEDED), '-d', classes, '-cp', jars.join(delimiter)]
-    execFileSync(javac, [...args, LAUNCHER_SOURCE], { stdio: 'pipe' })
+    const env = { ...process.env, LC_ALL: 'C.UTF-8' }
+    execFileSync(javac, [...args, LAUNCHER_SOURCE], { stdio: 'pipe', env })
     return classes
   } catch {
     return undefined
@@ -136,7 +130,8 @@ function bundleDirectory() {
   return directory
 }
 
-function flags(port: number, storage: readonly string[]) {
+function flags(port: number, directory: string | undefined) {
+  const storage = directory === undefined ? ['-inMemory'] : ['-dbPath', directory]
   return ['-disableTelemetry', '-port', String(port), ...storage]
 }
 
@@ -152,13 +147,7 @@ async function javaMajor(java: string) {
 }
 
 /** As our user, so that we own the files of the data directory. */
-export function dockerCommand({
-  port,
-  dataDirectory,
-}: {
-  readonly port: number
-  readonly dataDirectory?: string
-}): KeptCommand {
+export function dockerCommand({ port, dataDirectory }: DynamoDbOptions): KeptCommand {
   const name = `gateway-dynamodb-${randomUUID()}`
   return {
     program: 'docker',
@@ -172,7 +161,7 @@ export function dockerCommand({
       DOCKER_IMAGE,
       '-jar',
       'DynamoDBLocal.jar',
-      ...flags(port, dataDirectory === undefined ? ['-inMemory'] : ['-dbPath', '/data']),
+      ...flags(port, dataDirectory && '/data'),
     ],
     // Killing the client would leave the container running.
     alsoOnEnd: `docker stop --time 5 ${name}; docker rm --force ${name}`,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readIfPresent, replaceFile } from '../process/json-file.ts'
@@ -48,12 +49,10 @@ async function startWith(
     options.signal?.throwIfAborted()
     const port = await freePort()
     const endpoint = `http://${accessKey}@127.0.0.1:${port}`
-    const server = await startKeptProcess(
-      program.commandFor({ port, ...(dataDirectory !== undefined && { dataDirectory }) }),
-    )
+    const server = await startKeptProcess(program.commandFor({ port, dataDirectory }))
     options.onSpawn?.(server)
     try {
-      if (await waitUntilReady(server, endpoint, program.startsWithinMs, options.signal)) {
+      if (await waitUntilReady(server, endpoint, options.signal)) {
         return { endpoint, ...server }
       }
     } catch (error) {
@@ -81,7 +80,12 @@ function accessKeyFor(dataDirectory: string | undefined) {
   const keyFile = join(dataDirectory, 'access-key')
   // A kill of an older version may have left an empty file.
   const key = readIfPresent(keyFile) || newKey
-  if (key === newKey) replaceFile(keyFile, newKey)
+  if (key !== newKey) return key
+  if (readdirSync(dataDirectory).some((name) => name.endsWith('.db')))
+    throw new Error(
+      `${keyFile} lost the key of the data. Write into it the name of the .db file up to the "_"`,
+    )
+  replaceFile(keyFile, newKey)
   return key
 }
 
@@ -93,14 +97,15 @@ async function freePort() {
 }
 
 const READY_POLL_MS = 50
+/** A first start of Docker fetches the image. */
+const STARTS_WITHIN_MS = 180_000
 
 async function waitUntilReady(
   server: KeptProcess,
   endpoint: string,
-  deadlineMs: number,
   signal: AbortSignal | undefined,
 ) {
-  for (const deadline = Date.now() + deadlineMs; Date.now() < deadline; ) {
+  for (const deadline = Date.now() + STARTS_WITHIN_MS; Date.now() < deadline; ) {
     if (server.hasExited()) return false
     if (await isAnswering(endpoint)) return !server.hasExited()
     await sleep(READY_POLL_MS, undefined, { signal })

@@ -40,6 +40,8 @@ const VERIFY = `Answer 2xx within 10 seconds. Any other result is a failed attem
 
 Verify the raw bytes of the body before you parse them. One of the two signatures is enough. \`X-Gateway-Signature\` is the hex of HMAC-SHA256 over the body, keyed with the whole text of the endpoint's secret. \`webhook-signature\` is the one of [Standard Webhooks](https://www.standardwebhooks.com): base64 of HMAC-SHA256 over \`webhook-id.webhook-timestamp.body\`, keyed with the base64-decoded bytes after \`whsec_\`. Refuse a \`webhook-timestamp\` that differs from your clock by minutes.`
 
+const UUID: Json = { type: 'string', format: 'uuid' }
+
 const HEADERS: Readonly<Record<string, { readonly description: string; readonly schema: Json }>> = {
   'X-Gateway-Event': { description: 'The `event` of the body.', schema: { type: 'string' } },
   'X-Gateway-Signature': {
@@ -49,12 +51,9 @@ const HEADERS: Readonly<Record<string, { readonly description: string; readonly 
   'X-Gateway-Delivery-Id': {
     description:
       'The id of the delivery of this event to this endpoint. The same in every attempt.',
-    schema: { type: 'string', format: 'uuid' },
+    schema: UUID,
   },
-  'webhook-id': {
-    description: 'The `event_id` of the body.',
-    schema: { type: 'string', format: 'uuid' },
-  },
+  'webhook-id': { description: 'The `event_id` of the body.', schema: UUID },
   'webhook-timestamp': {
     description: 'The time of this attempt, in seconds since 1970.',
     schema: { type: 'string', pattern: '^[0-9]+$' },
@@ -68,10 +67,7 @@ const HEADERS: Readonly<Record<string, { readonly description: string; readonly 
 const TEST_DATA: Json = {
   type: 'object',
   required: ['client_id', 'endpoint_id'],
-  properties: {
-    client_id: { type: 'string', format: 'uuid' },
-    endpoint_id: { type: 'string', format: 'uuid' },
-  },
+  properties: { client_id: UUID, endpoint_id: UUID },
 }
 
 export function describeWebhooks(webhooks: readonly RecordedWebhook[]): Json {

@@ -29,7 +29,7 @@ export type Operation = {
 export function okAnswer(
   description: string,
   schema: string,
-  options: Omit<Success, 'description' | 'schema'> = {},
+  links?: Success['links'],
 ): Operation['success'] {
-  return { 200: { description, schema, ...options } }
+  return { 200: { description, schema, ...(links && { links }) } }
 }

@@ -71,7 +71,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       'Newest first. A page of 50 or more costs two points of the rate limit, a page of 100 ' +
       'three. A deep page costs more.',
     success: okAnswer('A page of payments, and the total count.', 'PaymentList', {
-      links: { first: 'getPayment' },
+      first: 'getPayment',
     }),
     errors: [422],
   },
@@ -79,7 +79,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Payments',
     summary: 'Fetch a payment',
     description: 'Wait for the webhook instead of polling.',
-    success: okAnswer('The payment.', 'Payment', { links: { cancel: TO_THE_PAYMENT.cancel } }),
+    success: okAnswer('The payment.', 'Payment', { cancel: TO_THE_PAYMENT.cancel }),
     errors: [404],
   },
   'api-cancel-payment': {
@@ -90,7 +90,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       'that asks on the phone (OVO): the customer can confirm until the time to pay is over, and ' +
       'that money shows in `held`. Takes no body. After a 502 send it again. After a 200 a ' +
       'repeat is 422.',
-    success: okAnswer('The cancelled payment.', 'Payment', { links: { get: TO_THE_PAYMENT.get } }),
+    success: okAnswer('The cancelled payment.', 'Payment', { get: TO_THE_PAYMENT.get }),
     errors: [404, 422, 502],
   },
   'api-get-balance': {
@@ -106,9 +106,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Settlements',
     summary: 'List settlements',
     description: 'Newest first, by `period_end`.',
-    success: okAnswer('A page of settlements.', 'SettlementList', {
-      links: { first: 'getSettlement' },
-    }),
+    success: okAnswer('A page of settlements.', 'SettlementList', { first: 'getSettlement' }),
     errors: [422],
   },
   'api-list-events': {
@@ -150,11 +148,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     description:
       'Payments, and all other movements of your money in the window of the settlement. Their ' +
       'sums are the sums of the settlement. With `Accept: text/csv`: the same rows as CSV.',
-    success: okAnswer(
-      'A page of entries. For CSV, the `Link` header has the next page.',
-      'EntryList',
-      AS_CSV,
-    ),
+    success: pageOrCsv('entries', 'EntryList'),
     errors: [404, 422],
   },
   'api-list-balance-entries': {
@@ -165,11 +159,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       'that the provider has not settled yet. Do not use it as a feed: a new entry can appear ' +
       'before one that you have read. Read again from the end of the last settlement. With ' +
       '`Accept: text/csv`: the same rows as CSV.',
-    success: okAnswer(
-      'A page of entries. For CSV, the `Link` header has the next page.',
-      'EntryList',
-      AS_CSV,
-    ),
+    success: pageOrCsv('entries', 'EntryList'),
     errors: [422],
   },
   'api-get-statement': {
@@ -182,11 +172,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       'not in it. Days are in order; within a day payouts are last. Days up to `final_until` ' +
       'never change. A page can have fewer lines than `limit`: read until `next` is null. With ' +
       '`Accept: text/csv`: the same lines as CSV, with the balance after each line.',
-    success: okAnswer(
-      'A page of the statement. For CSV, the `Link` header has the next page.',
-      'Statement',
-      AS_CSV,
-    ),
+    success: pageOrCsv('the statement', 'Statement'),
     errors: [422],
   },
   'api-list-webhook-endpoints': {
@@ -206,7 +192,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       'deliveries of all selected endpoints. A page of 50 or more, or with a status, costs ' +
       'several points of the rate limit. Deliveries are kept for 90 days.',
     success: okAnswer('A page of deliveries.', 'WebhookDeliveryList', {
-      links: { first: 'getWebhookDelivery' },
+      first: 'getWebhookDelivery',
     }),
     errors: [404, 422],
   },
@@ -214,9 +200,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Deliveries',
     summary: 'Fetch a webhook delivery',
     description: 'The delivery of one event to one endpoint, with its attempts.',
-    success: okAnswer('The delivery.', 'WebhookDelivery', {
-      links: { redeliver: 'redeliverWebhook' },
-    }),
+    success: okAnswer('The delivery.', 'WebhookDelivery', { redeliver: 'redeliverWebhook' }),
     errors: [404],
   },
   'api-redeliver-webhook': {
@@ -227,7 +211,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       'Takes no body. Answers 422 while a round is in progress, or after ten rounds on one UTC ' +
       'day. Also answers 422 for a test, and if the endpoint is disabled or deleted.',
     success: okAnswer('The delivery, scheduled again.', 'WebhookDelivery', {
-      links: { get: 'getWebhookDelivery' },
+      get: 'getWebhookDelivery',
     }),
     errors: [404, 422],
   },
@@ -243,4 +227,9 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     success: okAnswer('The started rounds, and the cursor of the next call.', 'Redelivered'),
     errors: [404, 422],
   },
+}
+
+function pageOrCsv(of: string, schema: string) {
+  const description = `A page of ${of}. For CSV, the \`Link\` header has the next page.`
+  return { 200: { description, schema, ...AS_CSV } }
 }

@@ -14,13 +14,13 @@ export type KeptCommand = {
 
 /**
  * The watcher waits for the end of our pipe, by our close or our death, and then ends the program.
- * It ends too if the program ends by itself.
+ * It ends too if the program ends by itself. Java reads paths by the locale.
  */
 const WATCH = `
 exec 3<&0
 also_on_end=$1
 shift
-"$@" </dev/null >/dev/null 3<&- &
+LC_ALL=C.UTF-8 "$@" </dev/null >/dev/null 3<&- &
 program=$!
 echo "$program"
 exec >/dev/null

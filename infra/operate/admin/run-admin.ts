@@ -141,6 +141,7 @@ const CountedReply = v.object({
   body: v.object({
     count: v.number(),
     passed_over: v.optional(v.number(), 0),
+    unreadable_ids: v.optional(v.array(v.string()), []),
     next: v.optional(v.string()),
   }),
 })
@@ -155,6 +156,7 @@ async function repeatAction(
   io: CommandIo & { readonly progress: Progress },
 ) {
   const sums = { count: 0, passed_over: 0 }
+  const ids: string[] = []
   let payload = call.payload
   const reached = () =>
     `${sums.count} rounds began; continue with --cursor ${String(payload['cursor'])}`
@@ -166,12 +168,13 @@ async function repeatAction(
       if (answer instanceof InvocationFailed) throw answer
       return answer
     }
-    const { count, passed_over: passedOver, next } = reply.output.body
-    sums.count += count
-    sums.passed_over += passedOver
+    const { body } = reply.output
+    sums.count += body.count
+    sums.passed_over += body.passed_over
+    ids.push(...body.unreadable_ids)
     io.progress.say(`${spec.name}: ${sums.count} rounds began`)
-    if (next === undefined) return { status: 200, body: sums }
-    payload = { ...call.payload, cursor: next }
+    if (body.next === undefined) return { status: 200, body: { ...sums, ...unreadableDto(ids) } }
+    payload = { ...call.payload, cursor: body.next }
   }
   throw new InvocationFailed(`${MAX_RUNS} runs are done: ${reached()}`)
 }
@@ -248,13 +251,14 @@ function printReply(
     io.err(json ? asJson : renderRefusal(action, stage, { status, body }))
     return 1
   }
-  if (!json && v.is(CsvReply, body)) {
-    io.out(body.csv.trimEnd())
-  } else io.out(json ? asJson : renderReply(action, body))
-  if (!json && v.is(Resumable, body))
+  if (json) {
+    io.out(asJson)
+    return 0
+  }
+  io.out(v.is(CsvReply, body) ? body.csv.trimEnd() : renderReply(action, body))
+  if (v.is(Resumable, body))
     io.err(printableLine(`More is left: continue with --cursor ${body.cursor}`))
-  if (!json && v.is(NextPart, body))
-    io.err('More is left: --all repeats the action until nothing is left')
+  if (v.is(NextPart, body)) io.err('More is left: --all repeats the action until nothing is left')
   return 0
 }
 

@@ -31,7 +31,7 @@ const KINDS: Readonly<Record<string, Field['kind']>> = {
   number: 'whole number',
   boolean: 'true|false',
   array: 'list',
-  record: 'json',
+  custom: 'json',
 }
 
 /** The messages that the schema sets itself; valibot's generated messages do not help here. */

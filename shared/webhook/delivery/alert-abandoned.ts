@@ -113,7 +113,7 @@ async function publishAlert(
  * From this delivery on, because due work begins with the oldest; then earlier ones. Newest first,
  * the oldest of a long outage would get an alert each.
  */
-async function unreportedOf(deps: AlertDeps, delivery: Delivery): Promise<readonly Delivery[]> {
+async function unreportedOf(deps: AlertDeps, delivery: Delivery) {
   const { endpointId, createdAt, isTest } = delivery
   const partition = [endpointId, DELIVERY_ENTITY, 'abandoned']
   const found = new Map([[delivery.deliveryId, delivery]])
@@ -124,9 +124,9 @@ async function unreportedOf(deps: AlertDeps, delivery: Delivery): Promise<readon
   ] as const) {
     const list = { index: 'by-status' as const, partition, range, newestFirst, limit: 500 }
     for await (const { items } of queryPages(deps, list)) {
-      const rows = items.flatMap(listKeyIn).filter((row) => row.isTest === isTest)
-      for (const one of (await findDeliveries(deps, rows)).filter(needsAlert))
-        found.set(one.deliveryId, one)
+      const keys = items.flatMap(listKeyIn).filter((key) => key.isTest === isTest)
+      const { rows } = await findDeliveries(deps, keys)
+      for (const one of rows.filter(needsAlert)) found.set(one.deliveryId, one)
       if ((reads += items.length) >= MAX_READ) return [...found.values()]
     }
   }

@@ -2,9 +2,9 @@ import * as v from 'valibot'
 import type { Deps, ListDeps, TableDeps } from '../../deps.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
 import { type DeliveryId, deliveryIdFor, type EventSubject } from '../../ids.ts'
-import { ifValid } from '../../if-valid.ts'
+import { ifValid, readableRows, readRows } from '../../if-valid.ts'
 import { toItem } from '../../table/attributes.ts'
-import { ATTEMPT_SK_PREFIX, deliveryKey, testDeliveryKey } from '../../table/keys.ts'
+import { ATTEMPT_SK_PREFIX, deliveryKey, idOf, testDeliveryKey } from '../../table/keys.ts'
 import {
   all,
   any,
@@ -90,23 +90,17 @@ export async function findDelivery(
 
 export async function deliveryItem(deps: TableDeps, deliveryId: DeliveryId) {
   const keys = [deliveryKey(deliveryId), testDeliveryKey(deliveryId)]
-  return (await deps.table.getMany(keys)).find((item) => item !== undefined)
+  return (await deps.table.getMany(keys)).find(Boolean)
 }
 
 export type NamedDelivery = Pick<Delivery, 'deliveryId' | 'isTest'>
 
-/** Without rows that are missing. The log and the audit name rows that cannot be read. */
-export async function findDeliveries(
-  deps: ListDeps,
-  rows: readonly NamedDelivery[],
-): Promise<readonly Delivery[]> {
-  const items = await deps.table.getMany(rows.map(keyOfDelivery))
-  return items.flatMap((item, at) => {
-    const delivery = ifValid(DeliverySchema, item)
-    const id = rows[at]?.deliveryId
-    if (item && !delivery) deps.log.error('row.unreadable', { kind: 'delivery', id })
-    return delivery ?? []
-  })
+/** Without rows that are missing. The log and the audit too name rows that cannot be read. */
+export async function findDeliveries(deps: ListDeps, named: readonly NamedDelivery[]) {
+  const items = await deps.table.getMany(named.map(keyOfDelivery))
+  const read = readRows(DeliverySchema, items, ({ pk }) => idOf(String(pk)))
+  readableRows(deps, 'delivery', read)
+  return read
 }
 
 export function keyOfDelivery({ deliveryId, isTest }: NamedDelivery) {

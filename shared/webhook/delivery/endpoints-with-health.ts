@@ -38,9 +38,8 @@ export async function endpointsWithHealth(
 /** A retry may be later than a newer delivery. */
 async function lastAnswerOf(deps: ListDeps, endpointId: EndpointId) {
   const keys = await listedKeys(deps, [endpointId], undefined, NEWEST)
-  const succeeded = (await findDeliveries(deps, keys)).filter(
-    ({ status }) => status === 'succeeded',
-  )
+  const { rows } = await findDeliveries(deps, keys)
+  const succeeded = rows.filter(({ status }) => status === 'succeeded')
   const answers = await Promise.all(succeeded.map((delivery) => answeredAt(deps, delivery)))
   return answers
     .flatMap((at) => at ?? [])

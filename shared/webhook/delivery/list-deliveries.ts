@@ -54,8 +54,8 @@ const MAX_ATTEMPTS_TOGETHER = 800
 /**
  * A client's deliveries, newest first, deleted endpoints included. A row of another client, or of
  * another status than its index entry, is left out: a page may be shorter than asked. `complete`
- * unless there may be more scheduled deliveries that no index lists yet. Throws 404 for an endpoint
- * that the client never had.
+ * unless there may be more scheduled deliveries that no index lists yet. `unreadableIds` may have
+ * another status. Throws 404 for an endpoint that the client never had.
  */
 export async function listDeliveries(deps: SearchDeps, listing: DeliveryListing) {
   const { clientId, status, endpointId, eventId, page } = listing
@@ -64,17 +64,17 @@ export async function listDeliveries(deps: SearchDeps, listing: DeliveryListing)
     throw notFound('endpoint')
   const isListed = (delivery: Delivery) =>
     delivery.clientId === clientId && (status === undefined || delivery.status === status)
-  if (eventId !== undefined) {
-    const found = [
-      ...(await eventsDeliveries(deps, owners, eventId)),
-      ...(await eventsDeliveries(deps, owners, eventId, { isTest: true })),
-    ]
-    const matches = found.filter(isListed)
-    return { deliveries: await withAttempts(deps, itemsOfPage(matches, page)), complete: true }
-  }
-  const { keys, complete } = await keysOfPage(deps, owners, listing)
-  const deliveries = await findDeliveries(deps, keys)
-  return { deliveries: await withAttempts(deps, deliveries.filter(isListed)), complete }
+  const { keys, complete } =
+    eventId === undefined
+      ? await keysOfPage(deps, owners, listing)
+      : {
+          keys: keysOfEvent(owners, eventId).concat(keysOfEvent(owners, eventId, true)),
+          complete: true,
+        }
+  const { rows, ...read } = await findDeliveries(deps, keys)
+  const listed = rows.filter(isListed).toSorted(newestKeyFirst)
+  const shown = eventId === undefined ? listed : itemsOfPage(listed, page)
+  return { deliveries: await withAttempts(deps, shown), ...read, complete }
 }
 
 async function allEndpointIds(deps: TableDeps, clientId: ClientId) {
@@ -85,17 +85,8 @@ async function allEndpointIds(deps: TableDeps, clientId: ClientId) {
   ]
 }
 
-async function eventsDeliveries(
-  deps: ListDeps,
-  owners: readonly EndpointId[],
-  eventId: EventId,
-  { isTest }: Pick<NamedDelivery, 'isTest'> = {},
-) {
-  const rows = owners.map((endpointId) => ({
-    deliveryId: deliveryIdFor(eventId, endpointId),
-    isTest,
-  }))
-  return (await findDeliveries(deps, rows)).toSorted(newestKeyFirst)
+function keysOfEvent(owners: readonly EndpointId[], eventId: EventId, isTest?: true) {
+  return owners.map((endpointId) => ({ deliveryId: deliveryIdFor(eventId, endpointId), isTest }))
 }
 
 type ListKey = NamedDelivery & { readonly createdAt: string }
@@ -110,11 +101,10 @@ async function withAttempts(deps: TableDeps, deliveries: readonly Delivery[]) {
   const most = Math.max(1, Math.floor(MAX_ATTEMPTS_TOGETHER / deliveries.length))
   const attempts = deliveries.reduce((sum, delivery) => sum + Math.min(most, delivery.attempts), 0)
   await reserveUnits(deliveries.length + attempts * UNITS_AN_ATTEMPT)
-  const showDelivery = async (delivery: Delivery) => ({
+  return mapInChunks(deliveries, CONCURRENCY, async (delivery) => ({
     delivery,
     attempts: await attemptsOf(deps, delivery, most),
-  })
-  return mapInChunks(deliveries, CONCURRENCY, showDelivery)
+  }))
 }
 
 async function keysOfPage(
@@ -142,8 +132,8 @@ const LISTED_WITHIN_MS = 30 * MINUTE_MS
 async function newestKeys(deps: SearchDeps, owners: readonly EndpointId[], query: KeyQuery) {
   const { status, count, maxRead } = query
   if (status === 'succeeded') {
-    const { keys, complete } = await searchByReading(deps, owners, query)
-    if (complete) return { keys, complete }
+    const found = await searchByReading(deps, owners, query)
+    if (found.complete) return found
     const hint = 'Find an older one with endpoint_id, without status, or by its event_id.'
     throw tooFarError(`only the newest ${maxRead} deliveries are searched`, hint)
   }
@@ -176,8 +166,10 @@ async function searchByReading(
   let readsLeft = maxRead
   for await (const { items, more } of pages) {
     await reserveUnits(items.length)
-    const deliveries = await findDeliveries(deps, items.slice(0, readsLeft).flatMap(listKeyIn))
-    keys.push(...deliveries.filter((delivery) => delivery.status === status))
+    const named = items.slice(0, readsLeft).flatMap(listKeyIn)
+    const { rows } = await findDeliveries(deps, named)
+    const others = rows.flatMap((row) => (row.status === status ? [] : row.deliveryId))
+    keys.push(...named.filter(({ deliveryId }) => !others.includes(deliveryId)))
     if (keys.length >= count) break
     if (items.length > readsLeft || (items.length === readsLeft && more))
       return { keys, complete: false }
@@ -223,8 +215,7 @@ export async function listedKeys(
 }
 
 export async function deliveriesOfEvent(deps: ListDeps, clientId: ClientId, eventId: EventId) {
-  return withAttempts(
-    deps,
-    await eventsDeliveries(deps, await allEndpointIds(deps, clientId), eventId),
-  )
+  const owners = await allEndpointIds(deps, clientId)
+  const { rows } = await findDeliveries(deps, keysOfEvent(owners, eventId))
+  return withAttempts(deps, rows.toSorted(newestKeyFirst))
 }

@@ -21,6 +21,7 @@ export type Redelivered = {
   readonly count: number
   /** Matching deliveries that have no round left today. */
   readonly passedOver: number
+  readonly unreadableIds: readonly string[]
   readonly next: string | undefined
 }
 

@@ -76,7 +76,7 @@ async function requireRound(
   delivery: Delivery,
   endpoint: Endpoint,
   write: WriteRound,
-): Promise<Delivery> {
+) {
   if (delivery.isTest) {
     const hint = 'The operators can send another test event with send-test-event.'
     throw refused('a test event is not sent again', hint)
@@ -95,15 +95,8 @@ async function requireRound(
 function withAuditRecord(deps: RedeliverDeps, operator: string): WriteRound {
   return ({ deliveryId: subject, clientId, status }, steps) => {
     const before = status === 'scheduled' ? undefined : { status }
-    const record = {
-      subject,
-      clientId,
-      operator,
-      action: 'redeliver',
-      before,
-      after: { status: 'scheduled' },
-    }
-    return recordChange(deps, record, steps)
+    const change = { action: 'redeliver', before, after: { status: 'scheduled' } }
+    return recordChange(deps, { subject, clientId, operator, ...change }, steps)
   }
 }
 
@@ -162,14 +155,15 @@ const UNITS_A_ROUND = 8
  * Reads the client's events since a time, of the types that the endpoint lists now, and sends the
  * abandoned, skipped and missing deliveries. One is missing if the endpoint was registered or
  * subscribed later, so a replacement of an endpoint loses no event. Leaves out deliveries in
- * progress, and those with ten rounds today. A call that failed half-way can be repeated.
+ * progress, those with ten rounds today, and `unreadableIds`. A call that failed half-way can be
+ * repeated.
  */
 async function redeliverSince(
   deps: RoundDeps,
   endpoint: Endpoint,
   { since, status, cursor }: SinceRequest,
   write: WriteRound,
-): Promise<Redelivered> {
+) {
   const { clientId, endpointId } = endpoint
   const cursorPosition = readEventCursor(cursor, since)
   // An older delivery may have expired although its event has not, so it would look like a missing
@@ -184,10 +178,11 @@ async function redeliverSince(
   const page = positions.slice(0, EVENTS_PER_CALL)
   const events = (await findEvents(deps, clientId, page)).filter((event) => event !== undefined)
   const idOf = ({ eventId }: Event) => deliveryIdFor(eventId, endpointId)
-  const rows = events.map((event) => ({ deliveryId: idOf(event) }))
-  const deliveries = new Map(
-    (await findDeliveries(deps, rows)).map((delivery) => [delivery.deliveryId, delivery]),
+  const { rows, unreadableIds } = await findDeliveries(
+    deps,
+    events.map((event) => ({ deliveryId: idOf(event) })),
   )
+  const deliveries = new Map(rows.map((delivery) => [delivery.deliveryId, delivery]))
   const wanted = events.filter((event) => {
     const current = deliveries.get(idOf(event))?.status
     const isWanted =
@@ -206,7 +201,7 @@ async function redeliverSince(
     else if (typeof outcome === 'object') count += 1
   }
   const lastPosition = positions.length > EVENTS_PER_CALL ? page.at(-1) : undefined
-  return { count, passedOver, next: lastPosition && eventCursorOf(lastPosition) }
+  return { count, passedOver, unreadableIds, next: lastPosition && eventCursorOf(lastPosition) }
 }
 
 export async function redeliverOwnSince(

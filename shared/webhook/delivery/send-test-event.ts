@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant, refused } from '../../errors.ts'
 import { envelopeBody, TEST_EVENT_TYPE } from '../../event/event.ts'
-import { type ClientId, type EndpointId, EventIdSchema } from '../../ids.ts'
+import { type EndpointIds, EventIdSchema } from '../../ids.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
 import { laneOf } from '../endpoint/endpoint.ts'
 import { requireEndpoint } from '../endpoint/endpoint-store.ts'
@@ -15,11 +15,7 @@ import { insertTestDelivery, newDelivery, sendDeliveryMessages } from './deliver
  */
 export async function sendTestEvent(
   deps: Pick<Deps, 'table' | 'queues' | 'now' | 'newId' | 'invocation'>,
-  {
-    clientId,
-    endpointId,
-    operator,
-  }: { clientId: ClientId; endpointId: EndpointId; operator: string },
+  { clientId, endpointId, operator }: EndpointIds & { readonly operator: string },
 ): Promise<Delivery> {
   const endpoint = await requireEndpoint(deps, { clientId, endpointId })
   if (!endpoint.enabled) throw endpointDisabledError()
@@ -35,13 +31,12 @@ export async function sendTestEvent(
     isTest: true,
   } as const
   // Each test has its own subject, so tests of one endpoint do not collide.
-  const after = { endpoint_id: endpointId }
   const record = {
     subject: delivery.deliveryId,
     clientId,
     operator,
     action: 'send-test-event',
-    after,
+    after: { endpoint_id: endpointId },
   }
   const { applied } = await recordChange(deps, record, { delivery: insertTestDelivery(delivery) })
   assertInvariant(applied, 'a new test event has the id of another one')

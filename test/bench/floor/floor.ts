@@ -1,6 +1,6 @@
 import { markdownTable } from '../../support/markdown-table.ts'
 import { measuredOn } from '../measured-on.ts'
-import { pacesReport, type Running } from './paces.ts'
+import { inParallel, pacesReport, type Running } from './paces.ts'
 import {
   addMerchant,
   createPayment,
@@ -101,10 +101,6 @@ async function measureWebhooks(
     }
   })
   return tookMs
-}
-
-async function inParallel(concurrency: number, caller: () => Promise<void>) {
-  await Promise.all(Array.from({ length: concurrency }, caller))
 }
 
 type FloorFigures = {

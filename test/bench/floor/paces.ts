@@ -40,7 +40,7 @@ const PAYING_MS = 15_000
 async function callersWithoutPause({ program, headers, receiver }: Running) {
   const ids: string[] = []
   const from = performance.now()
-  await inParallel(async () => {
+  await inParallel(PAYING, async () => {
     while (performance.now() < from + PAYING_MS) {
       const id = await createPayment(program, headers)
       await sendCallback(program, await payAtProvider(program, id))
@@ -55,7 +55,7 @@ const BURST = 900
 
 async function openBurst({ program, headers, receiver }: Running) {
   const paid: (readonly [string, string])[] = []
-  await inParallel(async () => {
+  await inParallel(PAYING, async () => {
     while (paid.length < BURST) {
       const id = await createPayment(program, headers)
       paid.push([id, await payAtProvider(program, id)])
@@ -68,8 +68,8 @@ async function openBurst({ program, headers, receiver }: Running) {
   return { text, leastRatio: 0.75, ...(await untilTold(receiver, ids, from)) }
 }
 
-async function inParallel(caller: () => Promise<void>) {
-  await Promise.all(Array.from({ length: PAYING }, caller))
+export async function inParallel(concurrency: number, caller: () => Promise<void>) {
+  await Promise.all(Array.from({ length: concurrency }, caller))
 }
 
 /** Called at the last credit. */

@@ -18,7 +18,7 @@ import FACTS from './facts.json' with { type: 'json' }
 
 type Reading = (fields: object) => Promise<unknown>
 
-async function readRequest(fields: object): Promise<unknown> {
+async function readRequest(fields: object) {
   const { provider } = await scriptedProvider(json(200, { ...PAID_REQUEST, ...fields }))
   const answer = await provider.getRequest('pr-1')
   return answer.kind === 'found' ? answer.value : answer
@@ -55,7 +55,7 @@ async function readCreated(action: object) {
 type Meanings = Readonly<Record<string, readonly [members: string, meaning: unknown]>>
 
 /** A table of meanings: by the name of the meaning, its members and what is read. */
-function meaningOf(meanings: Meanings, member: string): unknown {
+function meaningOf(meanings: Meanings, member: string) {
   return Object.values(meanings).find(([members]) => members.split(/\s+/).includes(member))?.[1]
 }
 

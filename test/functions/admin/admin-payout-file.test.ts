@@ -6,9 +6,15 @@ import { approve } from '../../../shared/operator/approve.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { batchKey, clientKey } from '../../../shared/table/keys.ts'
 import { recordDifferences } from '../../../shared/verdict/verdict-store.ts'
-import { askForFile, aWaitingSettlement, fileOf } from '../../support/batch-builders.ts'
+import {
+  askForFile,
+  aWaitingSettlement,
+  cancelFile,
+  expectFile,
+  fileOf,
+} from '../../support/batch-builders.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
-import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
+import { auditRecordsOf } from '../../support/operator-actions.ts'
 import { expectBalanced, expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { BANK, fail, withoutFloor } from '../../support/settlement-builders.ts'
 import { changeRow } from '../../support/tampering.ts'
@@ -18,7 +24,6 @@ import {
   type MemoryDeps,
   memoryDeps,
   type TableCall,
-  type TestDeps,
 } from '../../support/test-deps.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 
@@ -30,10 +35,6 @@ const OF_PROVIDER =
   'Email,Email CC,Email BCC'
 
 const CHANGED_BANK = { ...BANK, isChange: true }
-
-function cancel(deps: TestDeps, number: number) {
-  return invokeAdmin('payout-file', deps, { operator: 'sari', cancel: number, notes: 'not sent' })
-}
 
 const it = test.extend('deps', () => memoryDeps())
 
@@ -81,23 +82,11 @@ describe('payout-file (design section 15)', () => {
         text: expect.stringMatching(`^${OWN}\n"1","1","${settlementId}"`),
       },
     })
+    const line = [settlementId, 95_900, 'ID_BCA', BANK.bankAccountName, '0012345678', settlementId]
     expect((await askForFile(deps, { batch: 1, format: 'provider' })).body).toMatchObject({
       file: {
         name: 'payout-0001-provider.xlsx',
-        rows: [
-          OF_PROVIDER.split(','),
-          [
-            settlementId,
-            95_900,
-            'ID_BCA',
-            BANK.bankAccountName,
-            '0012345678',
-            settlementId,
-            '',
-            '',
-            '',
-          ],
-        ],
+        rows: [OF_PROVIDER.split(','), [...line, '', '', '']],
       },
     })
   })
@@ -106,12 +95,12 @@ describe('payout-file (design section 15)', () => {
     const first = await aWaitingSettlement(deps)
     await fileOf(deps)
 
-    expect(await fileOf(deps)).toMatchObject({
+    await expectFile(deps, {
       batch: null,
       leftOut: [{ settlement_id: first.settlementId, reason: expect.stringContaining('batch 1') }],
     })
     const second = await aWaitingSettlement(deps)
-    expect(await fileOf(deps)).toMatchObject({ batch: { number: 2 }, ids: [second.settlementId] })
+    await expectFile(deps, { batch: { number: 2 }, ids: [second.settlementId] })
   })
 
   it.each<[string, Parameters<typeof aWaitingSettlement>[1], Change?]>([
@@ -121,8 +110,12 @@ describe('payout-file (design section 15)', () => {
         '{"new_bank":"BCA 0012345678"}',
       { bank: CHANGED_BANK },
     ],
-    ['payouts of this client are on hold: police report', {}, holdPayouts],
-    ['the client is disabled', {}, disable],
+    [
+      'payouts of this client are on hold: police report',
+      {},
+      changed({ payoutHold: 'police report' }),
+    ],
+    ['the client is disabled', {}, changed({ enabled: false })],
     ['no bank of the list has the name BANK X', { bank: { ...BANK, bankName: 'BANK X' } }],
     ['the books of this client do not balance (differences: 1)', {}, recordDifference],
   ])('leaves a settlement out, with reason and command: %s', async (reason, fields, change) => {
@@ -167,7 +160,7 @@ describe('payout-file (design section 15)', () => {
     expect(deps.published.filter(({ kind }) => kind === 'payout.changed')).toMatchObject([
       { subject: settlementId, message: expect.stringMatching(`${grew} --cancel 1 cancels it`) },
     ])
-    await cancel(deps, 1)
+    await cancelFile(deps, 1)
     expect((await fileOf(deps)).leftOut).toMatchObject([
       { reason: expect.stringMatching(/the last one was used at|owed/) },
     ])
@@ -191,7 +184,7 @@ describe('payout-file (design section 15)', () => {
 
     await fileOf(deps)
 
-    expect(await fileOf(deps)).toMatchObject({ batch: null, leftOut: [{}, {}] })
+    await expectFile(deps, { batch: null, leftOut: [{}, {}] })
     expect(await fileOf(deps, { batch: 1 })).toMatchObject({ batch: { count: 2 }, ids })
     for (const id of ids) expect(await auditRecordsOf(deps, id)).toHaveLength(1)
     await expectHouseBalanced(deps)
@@ -236,11 +229,11 @@ describe('payout-file (design section 15)', () => {
       status: 422,
       body: { message: expect.stringContaining('payout-file needs an approval') },
     })
-    expect(await cancel(deps, 1)).toMatchObject({ body: { batch: { state: 'cancelled' } } })
+    expect(await cancelFile(deps, 1)).toMatchObject({ body: { batch: { state: 'cancelled' } } })
     const message = 'batch 1 is cancelled already'
-    expect(await cancel(deps, 1)).toMatchObject({ status: 422, body: { message } })
+    expect(await cancelFile(deps, 1)).toMatchObject({ status: 422, body: { message } })
     expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422 })
-    expect(await fileOf(deps)).toMatchObject({ batch: { number: 2 }, ids: [settlementId] })
+    await expectFile(deps, { batch: { number: 2 }, ids: [settlementId] })
     await expectHouseBalanced(deps)
     expect(await auditRecordsOf(deps, 'batch:1')).toMatchObject([
       { after: { state: 'ready' } },
@@ -258,8 +251,11 @@ describe('payout-file (design section 15)', () => {
       differences: [{ what: 'batch.settlement_ids' }],
     })
     expect(await askForFile(deps, { batch: 2 })).toMatchObject({ status: 404 })
-    expect(await cancel(deps, 2)).toMatchObject({ status: 404 })
-    expect(await askForFile(deps, { batch: 1, cancel: 1 })).toMatchObject({ status: 422 })
+    expect(await cancelFile(deps, 2)).toMatchObject({ status: 404 })
+    const refused = { status: 422, body: { message: 'body: give one of batch, cancel and cursor' } }
+    expect(await askForFile(deps, { batch: 1, cancel: 1 })).toMatchObject(refused)
+    for (const one of [{ batch: 1 }, { cancel: 1 }])
+      expect(await askForFile(deps, { ...one, cursor: 'e30' })).toMatchObject(refused)
   })
 
   it('continues at the cursor with a further batch when one run cannot read all clients', async ({
@@ -286,12 +282,8 @@ describe('payout-file (design section 15)', () => {
 
 type Change = (deps: MemoryDeps, clientId: ClientId) => Promise<unknown>
 
-function holdPayouts(deps: MemoryDeps, clientId: ClientId) {
-  return changeRow(deps, clientKey(clientId), { set: { payoutHold: 'police report' } })
-}
-
-function disable(deps: MemoryDeps, clientId: ClientId) {
-  return changeRow(deps, clientKey(clientId), { set: { enabled: false } })
+function changed(set: Readonly<Record<string, unknown>>): Change {
+  return (deps, clientId) => changeRow(deps, clientKey(clientId), { set })
 }
 
 async function recordDifference(deps: MemoryDeps, clientId: ClientId) {

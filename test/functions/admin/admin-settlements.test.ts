@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ClientId } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
+import { encodeCursor } from '../../../shared/page.ts'
 import { markClosed } from '../../../shared/settlement/settlement-store.ts'
 import { addMs, DAY_MS, SECOND_MS } from '../../../shared/time.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
@@ -37,9 +38,6 @@ async function aSettlement(deps: MemoryDeps, clientId: ClientId) {
   return sweptNow(deps, { clientId })
 }
 
-function cursorOf(position: object) {
-  return Buffer.from(JSON.stringify(position)).toString('base64url')
-}
 const NO_ID = crypto.randomUUID()
 const DAY = '2026-11-01'
 const POSITION = { clientId: NO_ID, createdAt: `${DAY}T00:00:00.000Z` }
@@ -68,12 +66,12 @@ const NO_POSITION = { ...POSITION, createdAt: '2026-11-31T00:00:00.000Z' }
 const FOREIGN_CURSOR = /^must be the cursor of an earlier answer to the same request$/
 
 it.each<[object, string, RegExp]>([
-  [{ from: DAY, cursor: cursorOf({}) }, 'cursor', FOREIGN_CURSOR],
+  [{ from: DAY, cursor: encodeCursor({}) }, 'cursor', FOREIGN_CURSOR],
   ...[
     { period: { from: '2026-11-02', to: DAY }, position: POSITION },
     { period: { from: DAY, to: DAY }, position: NO_POSITION },
   ].map((position): [object, string, RegExp] => [
-    { from: DAY, cursor: cursorOf(position) },
+    { from: DAY, cursor: encodeCursor(position) },
     'cursor',
     FOREIGN_CURSOR,
   ]),

@@ -12,6 +12,7 @@ import {
 } from '../../../shared/table/keys.ts'
 import { WORK_SLOTS } from '../../../shared/table/schema.ts'
 import { API, anApi } from '../../support/api-event.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { aSettledClient } from '../../support/settlement-builders.ts'
 import { alter, erase } from '../../support/tampering.ts'
@@ -63,17 +64,16 @@ it('GET /v1/payments shows the other payments, and the log names the payment', a
   )
 })
 
-it('the lists of deliveries and endpoints, and a redelivery, go on and log deliveries that cannot be read, beside a row of another kind', async ({
+it('the lists of deliveries and endpoints, and a redelivery, go on beside a row of another kind, and log and name deliveries that cannot be read', async ({
   deps,
-  client: { clientId },
+  client: { clientId, clientId: client_id },
   ask,
   listed,
 }) => {
   const endpoint = await storedEndpoint(deps, { clientId })
-  const ofNewEvent = async () =>
-    storedDelivery(deps, endpoint, SKIPPED, await storedEvent(deps, { clientId }))
-  const other = await ofNewEvent()
-  const unreadable = [(await ofNewEvent()).deliveryId, (await ofNewEvent()).deliveryId]
+  const store = () => storedDelivery(deps, endpoint, SKIPPED)
+  const [other, first, second] = [await store(), await store(), await store()]
+  const unreadable = [first.deliveryId, second.deliveryId]
   for (const [at, id] of unreadable.entries())
     await alter(deps, deliveryKey(id), { status: at === 0 ? 'paused' : undefined })
   const { subject, name } = await storedEvent(deps, { clientId })
@@ -91,6 +91,14 @@ it('the lists of deliveries and endpoints, and a redelivery, go on and log deliv
   })
   const named = deps.lines.filter(({ code }) => code === 'row.unreadable')
   expect(new Set(named.map(({ fields }) => fields['id']))).toStrictEqual(new Set(unreadable))
+  const namedBy = async (action: string, input: object) =>
+    new Set(Object((await invokeAdmin(action, deps, { client_id, ...input })).body).unreadable_ids)
+  for (const status of [undefined, 'scheduled', 'succeeded'])
+    expect(await namedBy('list-deliveries', { status })).toStrictEqual(new Set(unreadable))
+  const again = { operator: 'ayu', endpoint_id: endpoint.endpointId, ...body }
+  expect(await namedBy('redeliver', again)).toStrictEqual(new Set(unreadable))
+  const event_id = first.eventId
+  expect([...(await namedBy('list-deliveries', { event_id }))]).toStrictEqual([first.deliveryId])
 })
 
 it('no list shows a row of another merchant whose owner is altered', async ({

@@ -6,7 +6,6 @@ import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import type { CreateAnswer } from '../../../shared/provider/provider.ts'
-import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import {
   aRequest,
   changeCreated,
@@ -15,6 +14,7 @@ import {
   lateAnswer,
   OVO_REQUEST,
 } from '../../support/payment-builders.ts'
+import { expectSuspense } from '../../support/synced-payment.ts'
 import { failingOn, memoryDeps, testDeps } from '../../support/test-deps.ts'
 import { aCreate } from '../payment/payment-test.ts'
 
@@ -109,7 +109,7 @@ describe('createPayment when the provider refuses (design section 4)', () => {
       'suspense.finding',
     ])
     const subject = `DANA#${deps.now().slice(0, 10)}#channel_not_activated`
-    expect(await findSuspense(deps, subject)).toMatchObject({ status: 'open' })
+    await expectSuspense(deps, subject, { status: 'open' })
     expect(deps.lines.map(({ code }) => code)).not.toContain('payment.create_failed')
   })
 

@@ -12,9 +12,9 @@ import type {
   ProviderTransaction,
   TransactionPage,
 } from '../../../shared/provider/provider.ts'
-import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { loseAnswer, ONE_PENDING, OVO_REQUEST, TIMED_OUT } from '../../support/payment-builders.ts'
+import { expectSuspense } from '../../support/synced-payment.ts'
 import { aCreate } from '../payment/payment-test.ts'
 
 /** By default the customer's minute to pay is over. */
@@ -99,10 +99,7 @@ describe('an idempotency key whose pushes have ended (design section 4, Create)'
 
     await expectSecondPush()
 
-    expect(await findSuspense(deps, paidRow.providerPaymentId)).toMatchObject({
-      cause: 'wrong_amount',
-      amountMinor,
-    })
+    await expectSuspense(deps, paidRow.providerPaymentId, { cause: 'wrong_amount', amountMinor })
     expect(await ledger()).toStrictEqual(ONE_PENDING)
   })
 
@@ -175,9 +172,7 @@ describe('a push that may still be paid', () => {
 
       await expectHeldBack(UNDECIDED)
 
-      expect(await findSuspense(deps, wrongRow.providerPaymentId)).toMatchObject({
-        cause: 'wrong_amount',
-      })
+      await expectSuspense(deps, wrongRow.providerPaymentId, { cause: 'wrong_amount' })
     },
   )
 })

@@ -234,6 +234,8 @@ describe('approve', () => {
       'payload.bank: unknown field',
     ],
     [{ action: 'payout-file', payload: { cancel: '7' } }, 'payload.cancel: must be number'],
+    [{ action: 'payout-file', payload: { cancel: 7, constructor: 8 } }, 'payload.constructor'],
+    [{ action: 'payout-file', payload: { cancel: 7, ['__proto__']: 8 } }, 'payload.__proto__'],
   ] as const)('refuses %o', async ([input, message]) => {
     const refused = await approve(memoryDeps(), input as never)
 

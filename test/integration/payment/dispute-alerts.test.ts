@@ -8,11 +8,11 @@ import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
 import { aChargeback, aRefund, aVoid, aWin, bookRefund } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
-import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
+import { creditedPayment, expectSuspense, paymentOf } from '../../support/synced-payment.ts'
 import { interceptTable, type TestDeps, withoutTopic } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { syncTest as it } from '../sync/sync-test.ts'
-import { CASE, inDays, send, tellWhenDue } from './dispute-news.ts'
+import { expectCase, inDays, send, tellWhenDue } from './dispute-news.ts'
 
 /**
  * Goal: operators are told of a dispute in time, with what it cost and whether a refund answers it
@@ -62,7 +62,7 @@ describe('the alerts of a dispute', () => {
           },
         ],
       })
-      expect(await findSuspense(deps, CASE)).toMatchObject({ status: 'open' })
+      await expectCase(deps, { status: 'open' })
     },
   )
 
@@ -76,7 +76,7 @@ describe('the alerts of a dispute', () => {
     await movePayment(deps, paid.payment, row)
 
     const subject = `${row.transactionId}#chargeback#money_went_back`
-    expect(await findSuspense(deps, subject)).toMatchObject({ status: 'resolved', answerBy })
+    await expectSuspense(deps, subject, { status: 'resolved', answerBy })
     expect(deps.published).toMatchObject([{ kind: 'suspense.finding', subject }])
     const told = deps.published[0]?.message
     expect(told).toContain(`the provider's callback was lost: answer until ${answerBy}`)
@@ -154,10 +154,7 @@ describe('the alerts of a dispute', () => {
     ])
     const words = deps.published.map(({ message }) => message.split('A customer disputes')[0])
     expect(words).toStrictEqual(['', 'Reminder 1 of 2. ', 'Reminder 2 of 2. '])
-    expect(await findSuspense(deps, CASE)).toMatchObject({
-      status: 'resolved',
-      resolution: 'lapsed',
-    })
+    await expectCase(deps, { status: 'resolved', resolution: 'lapsed' })
   })
 
   it.for([
@@ -207,7 +204,7 @@ it('the one that must be answered stays shown while another ends', async ({ deps
   await send(deps, { id: 'mi-1', ...about }, 'dispute.won')
 
   expect((await paymentOf(deps, credited)).dispute).toMatchObject({ caseId: 'mi-2' })
-  expect(await findSuspense(deps, 'mi-1')).toMatchObject({ state: 'won', status: 'resolved' })
+  await expectSuspense(deps, 'mi-1', { state: 'won', status: 'resolved' })
 })
 
 it('one that must be answered again is open again', async ({ deps, credited }) => {
@@ -216,7 +213,7 @@ it('one that must be answered again is open again', async ({ deps, credited }) =
   const closed = { suspenseId: 'mi-1', operator: 'ana', resolution: 'answered' } as const
   await resolveSuspense(deps, { ...closed, notes: undefined })
   await send(deps, about, 'dispute.under_review')
-  expect(await findSuspense(deps, 'mi-1')).toMatchObject({ status: 'resolved' })
+  await expectSuspense(deps, 'mi-1', { status: 'resolved' })
 
   await send(deps, { ...about, updated_at: addedDay(deps) })
 
@@ -240,7 +237,7 @@ it('one that is open again while its end is told keeps its reminders', async ({
 
   await send(busy, { ...about, updated_at: addMs(deps.now(), 1_000) }, 'dispute.won')
 
-  expect(await findSuspense(deps, 'mi-1')).toMatchObject({ state: 'action_required' })
+  await expectSuspense(deps, 'mi-1', { state: 'action_required' })
   expect(await dueAtOf(deps, 'alert', 'mi-1')).toBe(addMs(deps.now(), 3.5 * DAY_MS))
 })
 

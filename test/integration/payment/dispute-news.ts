@@ -3,6 +3,7 @@ import { receiveCallback } from '../../../shared/payment/news/receive-callback.t
 import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
 import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
 import { addMs, DAY_MS, TimestampSchema } from '../../../shared/time.ts'
+import { expectSuspense } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 
@@ -27,6 +28,10 @@ export function send(
   const body = { event, data, ...(!isNested && fields) }
   const rawBody = Buffer.from(JSON.stringify(body))
   return receiveCallback(deps, { isGenuine: true, rawBody, parse: parseCallback })
+}
+
+export function expectCase(deps: TestDeps, fields: object) {
+  return expectSuspense(deps, CASE, fields)
 }
 
 export function inDays(deps: TestDeps, days: number) {

@@ -12,7 +12,7 @@ import { creditedPayment, expire, paymentOf } from '../../support/synced-payment
 import { beforeCommit } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { syncTest as it } from '../sync/sync-test.ts'
-import { CASE, inDays, send, tellWhenDue } from './dispute-news.ts'
+import { CASE, expectCase, inDays, send, tellWhenDue } from './dispute-news.ts'
 
 describe('a dispute of a paid payment', () => {
   // Public reports: gumroad #6793, gumroad #6662, woocommerce-payments #4350.
@@ -36,7 +36,7 @@ describe('a dispute of a paid payment', () => {
       ).toBe('applied')
 
       const { paymentId } = paid.payment
-      expect(await findSuspense(deps, CASE)).toMatchObject({
+      await expectCase(deps, {
         kind: 'case',
         cause: 'dispute',
         status: 'open',
@@ -73,7 +73,7 @@ describe('a dispute of a paid payment', () => {
       await send(deps, { ...named, payment_id: paid.providerPaymentId })
 
       const { paymentId } = paid.payment
-      expect(await findSuspense(deps, CASE)).toMatchObject({ paymentId })
+      await expectCase(deps, { paymentId })
       expect(deps.published).toMatchObject([{ message: expect.stringContaining(paymentId) }])
     },
   )
@@ -100,7 +100,7 @@ describe('later news of a dispute', () => {
       await send(deps, { reference_id: paid.reference }, `dispute.${state}`)
 
     const status = last === 'action_required' ? 'open' : 'resolved'
-    expect(await findSuspense(deps, CASE)).toMatchObject({ state: last, status })
+    await expectCase(deps, { state: last, status })
     expect((await paymentOf(deps, paid)).dispute).toMatchObject({ state: last })
     expect(deps.published).toHaveLength(alerts)
     if (status === 'resolved') expect(await tellWhenDue(deps)).toBeUndefined()
@@ -115,10 +115,10 @@ describe('later news of a dispute', () => {
 
     await send(deps, { ...about, updated_at: late }, 'dispute.under_review')
     await send(deps, { ...about, updated_at: early }, 'dispute.action_required')
-    expect(await findSuspense(deps, CASE)).toMatchObject({ state: 'under_review' })
+    await expectCase(deps, { state: 'under_review' })
 
     await send(deps, { ...about, updated_at: deps.now() }, 'dispute.action_required')
-    expect(await findSuspense(deps, CASE)).toMatchObject({ state: 'action_required' })
+    await expectCase(deps, { state: 'action_required' })
   })
 
   it.for([
@@ -136,7 +136,7 @@ describe('later news of a dispute', () => {
       }
 
       const status = state === 'won' ? 'resolved' : 'open'
-      expect(await findSuspense(deps, CASE)).toMatchObject({ state, status })
+      await expectCase(deps, { state, status })
       expect((await paymentOf(deps, paid)).dispute).toMatchObject({ state })
       expect(deps.published).toHaveLength(alerts)
     },
@@ -156,11 +156,7 @@ describe('later news of a dispute', () => {
 
     await send(deps, { reference_id: paid.reference }, 'dispute.lost')
 
-    expect(await findSuspense(deps, CASE)).toMatchObject({
-      status: 'resolved',
-      resolution: 'accepted',
-      state: 'lost',
-    })
+    await expectCase(deps, { status: 'resolved', resolution: 'accepted', state: 'lost' })
     expect(deps.published.at(-1)?.message).toContain('is lost')
   })
 
@@ -183,7 +179,7 @@ describe('later news of a dispute', () => {
 
     await send(busy, about, 'dispute.won')
 
-    expect(await findSuspense(deps, CASE)).toMatchObject({ state: 'won', status: 'resolved' })
+    await expectCase(deps, { state: 'won', status: 'resolved' })
     const names = deps.stored
       .items('EVENT#')
       .map(({ sk }) => sk)
@@ -205,7 +201,7 @@ describe('a dispute of no paid payment', () => {
 
       await send(deps, { reference_id: reference, ...about })
 
-      expect(await findSuspense(deps, CASE)).toMatchObject({ paymentId: payment.paymentId })
+      await expectCase(deps, { paymentId: payment.paymentId })
       expect(deps.published).toHaveLength(1)
       expect((await paymentOf(deps, { payment })).dispute).toBeUndefined()
     },
@@ -220,7 +216,7 @@ describe('a dispute of no paid payment', () => {
 
     await send(deps, { reference_id: paid.reference, payment_id: other.providerPaymentId })
 
-    expect(await findSuspense(deps, CASE)).toMatchObject({ clientId: client.clientId })
+    await expectCase(deps, { clientId: client.clientId })
     expect(deps.published).toHaveLength(1)
     expect((await paymentOf(deps, paid)).dispute).toBeUndefined()
     expect((await paymentOf(deps, other)).dispute).toBeUndefined()
@@ -234,7 +230,7 @@ describe('a dispute of no paid payment', () => {
 
     await send(deps, { reference_id: paid.reference, payment_id })
 
-    expect(await findSuspense(deps, CASE)).toMatchObject({ paymentId: paid.payment.paymentId })
+    await expectCase(deps, { paymentId: paid.payment.paymentId })
     expect((await paymentOf(deps, paid)).dispute).toBeUndefined()
   })
 

@@ -40,6 +40,7 @@ import {
   withoutFloor,
 } from '../../support/settlement-builders.ts'
 import {
+  expectSuspense,
   findingAbout,
   notifyOf,
   type PaidUpstream,
@@ -131,9 +132,7 @@ describe('a pending payment whose row names another client', () => {
 
     await applyProviderNews(deps, paid, 'callback')
 
-    expect(await findSuspense(deps, paid.providerPaymentId)).toMatchObject({
-      cause: 'payment_foreign',
-    })
+    await expectSuspense(deps, paid.providerPaymentId, { cause: 'payment_foreign' })
     expect((await findStoredPayment(deps, own.paymentId))?.status).toBe('pending')
     await putRaw(deps, before)
   })
@@ -178,7 +177,7 @@ syncTest('a create of a changed row is not taken over, and its money is held', a
 
   await expect(create(deps, client, creating.request, 'key-1')).rejects.toThrow('another client')
   expect((await findStoredPayment(deps, paymentId))?.status).toBe('creating')
-  expect(await findSuspense(deps, providerPaymentId)).toMatchObject({ cause: 'payment_foreign' })
+  await expectSuspense(deps, providerPaymentId, { cause: 'payment_foreign' })
 })
 
 describe('a credited payment whose row names another client', () => {
@@ -230,9 +229,7 @@ describe('a credited payment whose row names another client', () => {
     )
     expect(after).toStrictEqual(before)
     expect(await findStoredPayment(deps, movedOpen.paymentId)).toMatchObject({ movements: [] })
-    expect(await findSuspense(deps, 'txn_refund#reversed_upstream')).toMatchObject({
-      paymentId: movedOpen.paymentId,
-    })
+    await expectSuspense(deps, 'txn_refund#reversed_upstream', { paymentId: movedOpen.paymentId })
   })
 
   it('is neither credited nor posted for that client by a recount', async ({ deps }) => {

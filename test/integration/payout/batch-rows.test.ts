@@ -23,6 +23,7 @@ import {
   cancelFile,
   changing,
   dyingFileOf,
+  expectFile,
   expectLeftOut,
   fileOf,
   twoInABatch,
@@ -51,7 +52,7 @@ it.each([
 
     expect(await askForFile(deps)).toMatchObject({ status: 409 })
 
-    expect(await fileOf(deps)).toMatchObject({ batch: { number: 2 } })
+    await expectFile(deps, { batch: { number: 2 } })
     if (changed) await cancelFile(deps, 1)
     expect(await auditBatches(deps)).toStrictEqual([])
   },
@@ -197,7 +198,7 @@ it.for([
     const leftOut = expect.arrayContaining([
       expect.objectContaining({ settlement_id: other.settlementId }),
     ])
-    expect(await fileOf(deps)).toMatchObject({ batch: null, leftOut })
+    await expectFile(deps, { batch: null, leftOut })
     expect(await answerPaid(deps, paid)).toMatchObject({ body: { done: 1 } })
   },
 )
@@ -234,7 +235,7 @@ it.each<[string, (deps: TestDeps, settlement: Settlement) => Promise<unknown>]>(
   await dyingFileOf(deps)
   await act(deps, changed)
 
-  expect(await fileOf(deps)).toMatchObject({
+  await expectFile(deps, {
     batch: { number: 1, state: 'ready' },
     ids: [kept.settlementId],
     leftOut: [{ settlement_id: changed.settlementId }],
@@ -261,7 +262,7 @@ it('a hold that is set after a claim keeps the payout out, and the next batch ta
   })
 
   await changing({ payout_hold: null })(deps, settlement)
-  expect(await fileOf(deps)).toMatchObject({ batch: { number: 2 }, ids: [settlementId] })
+  await expectFile(deps, { batch: { number: 2 }, ids: [settlementId] })
 })
 
 it('a ready batch is a difference when its settlements make other lines than its file had', async ({

@@ -17,6 +17,7 @@ import {
   cancelFile,
   changing,
   dyingFileOf,
+  expectFile,
   fileOf,
   lineOf,
   twoInABatch,
@@ -158,7 +159,7 @@ it('a settlement that cannot be judged or claimed is left out, and the others ar
   const other = await aWaitingSettlement(deps)
   await putRaw(deps, { ...auditHeadKey(broken.settlementId), number: 'many' })
 
-  expect(await fileOf(deps)).toMatchObject({
+  await expectFile(deps, {
     ids: [other.settlementId],
     leftOut: [{ settlement_id: broken.settlementId }],
   })
@@ -253,10 +254,10 @@ it('a batch whose list was altered keeps its payouts, and notes that its file is
   const { deps, paid, other } = await twoInABatch()
   await alter(deps, batchKey(1), { settlement_ids: [] })
 
-  expect(await fileOf(deps)).toMatchObject({ batch: null, ids: [] })
+  await expectFile(deps, { batch: null, ids: [] })
   expect(await answerPaid(deps, paid, { batch: 1 })).toMatchObject({ body: { done: 1 } })
   expect(await cancelFile(deps, 1)).toMatchObject({ status: 422 })
-  expect(await fileOf(deps)).toMatchObject(inUse(other))
+  await expectFile(deps, inUse(other))
 })
 
 it('a file reads the long row of its batch as often for many lines as for one', async () => {

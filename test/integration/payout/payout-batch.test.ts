@@ -18,6 +18,7 @@ import {
   beforeBatchChanges,
   cancelFile,
   dyingFileOf,
+  expectFile,
   fileOf,
   lineOf,
   twoInABatch,
@@ -101,7 +102,7 @@ it.each([
     expect(await fileOf(raced)).toMatchObject({ status: 409, ids: [] })
   }
 
-  expect(await fileOf(deps)).toMatchObject({ batch: { number: 1, state: 'ready' }, ids: [] })
+  await expectFile(deps, { batch: { number: 1, state: 'ready' }, ids: [] })
 })
 
 it('a file has no line of a settlement that changes after it was judged', async () => {

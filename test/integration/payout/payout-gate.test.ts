@@ -7,7 +7,7 @@ import { finding, findingOfMovedMoney } from '../../../shared/suspense/record-su
 import { noteSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { houseEntryKey, notedKey, suspenseKey, verdictKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, dayNumber, HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
-import { fileOf } from '../../support/batch-builders.ts'
+import { expectFile } from '../../support/batch-builders.ts'
 import { aFinding, aRefund } from '../../support/money-rows.ts'
 import { OPERATOR } from '../../support/operator-actions.ts'
 import { anOpenPayment, aSucceededPayment, post } from '../../support/paid-builders.ts'
@@ -134,7 +134,7 @@ test('a settlement that was extended over a later, paid one is not paid out', as
   const { deps, moveOver } = await besidePaid('sweptUntil')
   await moveOver()
 
-  expect(await fileOf(deps)).toMatchObject({ rows: [], leftOut: REFUSED })
+  await expectFile(deps, { rows: [], leftOut: REFUSED })
 })
 
 test.each([

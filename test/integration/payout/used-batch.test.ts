@@ -16,6 +16,7 @@ import {
   aWaitingSettlement,
   beforeBatchChanges,
   cancelFile,
+  expectFile,
   expectLeftOut,
   fileOf,
   twoInABatch,
@@ -59,7 +60,7 @@ it.for([
     expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422 })
     expect(await cancelFile(deps, 1)).toMatchObject({ status: 422 })
     const reason = 'it is in batch 1, whose file is in use'
-    expect(await fileOf(deps)).toMatchObject({ leftOut: [{ reason }, { reason }] })
+    await expectFile(deps, { leftOut: [{ reason }, { reason }] })
   },
 )
 
@@ -102,7 +103,7 @@ function usesOf(deps: TestDeps) {
 
 async function expectTold(deps: TestDeps, paid: Settlement, other: Settlement) {
   expect(usesOf(deps)).toMatchObject([{ subject: paid.settlementId }])
-  expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(other)] })
+  await expectFile(deps, { ids: [], leftOut: [leftOut(other)] })
 }
 
 describe('a cancelled batch of which the bank has answered a line', () => {
@@ -119,7 +120,7 @@ describe('a cancelled batch of which the bank has answered a line', () => {
       expect(await auditBatches(deps)).toStrictEqual([])
 
       await fail(deps, other)
-      expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [] })
+      await expectFile(deps, { ids: [], leftOut: [] })
     },
   )
 
@@ -144,7 +145,7 @@ describe('a cancelled batch of which the bank has answered a line', () => {
       body: { message, action_hint: hint },
     })
     await cancelFile(deps, 2)
-    expect(await fileOf(deps)).toMatchObject({ ids: [], leftOut: [leftOut(paid), leftOut(other)] })
+    await expectFile(deps, { ids: [], leftOut: [leftOut(paid), leftOut(other)] })
   })
 
   it('is not told by an answer that names a batch without the payout, or by a transfer that an operator made by hand', async ({

@@ -16,7 +16,7 @@ import {
   succeededPayment,
 } from '../../support/paid-builders.ts'
 import { settle, settlementsOf, sweep, trigger } from '../../support/settlement-builders.ts'
-import { findingAbout } from '../../support/synced-payment.ts'
+import { expectFinding } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
 import { it } from './overdue-test.ts'
@@ -70,7 +70,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
         unprovenMinor: 95_900,
       })
       expect(await feeOf(deps, overdue)).toStrictEqual(ASSUMED)
-      expect(await findingAbout(deps, overdue.paymentId, cause)).toMatchObject({ status: 'open' })
+      await expectFinding(deps, overdue.paymentId, cause, { status: 'open' })
       expect(deps.published).toMatchObject([
         { kind: 'suspense.finding', subject: `${overdue.paymentId}#${cause}` },
       ])

@@ -20,7 +20,6 @@ import { planPosting } from '../../../shared/posting/post-payments.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
 import { returnedEntry } from '../../../shared/settlement/return-payout.ts'
-import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { entryKey, paymentKey, suspenseKey } from '../../../shared/table/keys.ts'
 import { dueWork, put } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
@@ -34,7 +33,7 @@ import {
   settlementsOf,
   sweptADayLater,
 } from '../../support/settlement-builders.ts'
-import { creditedPayment } from '../../support/synced-payment.ts'
+import { creditedPayment, expectSuspense } from '../../support/synced-payment.ts'
 import { alter, erase, keyOfRow, putRaw, rawItem } from '../../support/tampering.ts'
 import { APPROVER, type Asked, askedApproval } from '../../support/with-approval.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
@@ -214,7 +213,7 @@ it('a recount writes an unreadable item of suspense anew, as its register, its e
   expect((await recount(deps, client)).left).toStrictEqual([])
 
   expect(await rawItem(deps, suspenseKey('py-resolved'))).toMatchObject({ ...stored })
-  expect(await findSuspense(deps, 'py-second')).toMatchObject({ kind: 'money', status: 'open' })
+  await expectSuspense(deps, 'py-second', { kind: 'money', status: 'open' })
   await expectBalanced(deps, client)
 })
 

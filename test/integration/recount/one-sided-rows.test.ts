@@ -36,7 +36,7 @@ import {
 import { alter, alterSettlement, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeCommit, memoryDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
-import { FLOWS, receiveEverything, syncRows } from './torn-flows.ts'
+import { FLOWS, receiveEverything, refundRow, syncRows } from './torn-flows.ts'
 import { differencesOf, expectNamed, recount, removeEvent, tearFlow } from './torn-world.ts'
 
 it('a recount counts a payout that the window has lost, at its time', async ({ deps, client }) => {
@@ -132,12 +132,8 @@ describe('a pending payment whose event exists after a restore', () => {
 
     await notify(paid.providerPaymentId)
 
-    const credited = {
-      status: 'succeeded',
-      paidAt,
-      capture: { providerPaymentId: paid.providerPaymentId },
-    }
-    await expectPayment(deps, paid, credited)
+    const capture = { providerPaymentId: paid.providerPaymentId }
+    await expectPayment(deps, paid, { status: 'succeeded', paidAt, capture })
     await expectBalanced(deps, client)
   })
 
@@ -250,25 +246,14 @@ it('a payment whose posting was lost is not posted by the entry of a later row',
   const { deps, client } = await aLoneClient()
   const paid = await creditedPayment(deps, client)
   const { transactions } = deps.provider
-  const refund = rowNow(deps, paid, {
-    type: 'return',
-    reversalKind: 'refund',
-    amountMinor: minor(30_000),
-    providerMinor: minor(-30_000),
-    keptMinor: undefined,
-  })
-  transactions.push(refund)
+  transactions.push(refundRow(30_000)(deps, paid))
   await syncRows(deps)
   const open = await rawItem(deps, paymentKey(paid.payment.paymentId))
   deps.clock.advance(60)
   transactions.push(rowNow(deps, paid))
   await syncRows(deps)
-  transactions[0] = {
-    ...refund,
-    status: 'reversed',
-    reversalKind: undefined,
-    updatedAt: deps.now(),
-  }
+  const updatedAt = deps.now()
+  Object.assign(transactions[0] ?? {}, { status: 'reversed', reversalKind: undefined, updatedAt })
   await syncRows(deps)
   for (const entry of entriesOf(await paymentOf(deps, paid)))
     if (entry.type !== 'reversal') await erase(deps, entryKey(client.clientId, entry))
@@ -277,6 +262,23 @@ it('a payment whose posting was lost is not posted by the entry of a later row',
   await recount(deps, client)
 
   expect(await rawItem(deps, paymentKey(paid.payment.paymentId))).toStrictEqual(open)
+})
+
+it('the entry of a refund posts a payment that lost its posting', async ({ deps, client }) => {
+  const paid = await creditedPayment(deps, client)
+  const open = await rawItem(deps, paymentKey(paid.payment.paymentId))
+  for (const row of [rowNow(deps, paid), refundRow(30_000)(deps, paid)]) {
+    deps.provider.transactions.push(row)
+    await syncRows(deps)
+    deps.clock.advance(60)
+  }
+  const [posting] = entriesOf(await paymentOf(deps, paid))
+  if (posting) await erase(deps, entryKey(client.clientId, posting))
+  await putRaw(deps, open)
+
+  await recount(deps, client)
+
+  await expectPayment(deps, paid, { takenBackMinor: minor(30_000) })
 })
 
 describe('a restored table that kept an entry without its posting', async () => {

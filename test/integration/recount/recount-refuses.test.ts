@@ -189,7 +189,7 @@ describe('recount-ledger', () => {
 })
 
 /** Each look at the clock costs 50 seconds. */
-function slow(deps: MemoryDeps): TestDeps {
+function slow(deps: MemoryDeps) {
   let readAt = 0
   return { ...deps, sleep: async () => {}, monotonicMs: () => (readAt += 50_000) }
 }

@@ -80,19 +80,19 @@ function callbackFlow(prepare: (deps: MemoryDeps, client: Client) => Promise<New
   }
 }
 
-function voidRow(deps: MemoryDeps, paid: PaidUpstream): ProviderTransaction {
+function voidRow(deps: TestDeps, paid: PaidUpstream): ProviderTransaction {
   return { ...ownRow(deps, paid), status: 'reversed', reversalKind: 'voided' }
 }
 
-function ownRow(deps: MemoryDeps, paid: PaidUpstream) {
+function ownRow(deps: TestDeps, paid: PaidUpstream) {
   return rowNow(deps, paid, { transactionId: `txn_${paid.payment.paymentId}` })
 }
 
-function refundRow(amount: number) {
+export function refundRow(amount: number) {
   return backRow(`txn-refund-${amount}`, amount, { reversalKind: 'refund' })
 }
 
-type Row = (deps: MemoryDeps, paid: PaidUpstream) => ProviderTransaction
+type Row = (deps: TestDeps, paid: PaidUpstream) => ProviderTransaction
 
 function backRow(transactionId: string, amount: number, fields: Partial<ProviderTransaction>): Row {
   return (deps, paid) => {

@@ -7,12 +7,11 @@ import { findUnclaimedRow } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { postOverduePayments } from '../../../shared/posting/assume-fee.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
-import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { handOverOwnRow } from '../../../shared/sync/hand-over-own-row.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, DAY_MS, HOUR_MS, type Timestamp } from '../../../shared/time.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
-import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import { expectFinding, expectSuspense, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { resolve } from '../payment/suspense-test.ts'
 import { heldTest, refundFields, sumsOf, ZERO_SUMS } from './held-money.ts'
@@ -46,10 +45,7 @@ describe('sync: a row that settles late and is not marked as updated', () => {
     settle()
     await syncForDays(deps, 22)
 
-    expect(await findSuspense(deps, row.providerPaymentId)).toMatchObject({
-      status: 'open',
-      providerMinor: 95_560,
-    })
+    await expectSuspense(deps, row.providerPaymentId, { status: 'open', providerMinor: 95_560 })
   })
 
   heldTest(
@@ -97,7 +93,7 @@ describe('sync: a row that settles late and is not marked as updated', () => {
       const item = { suspenseId: row.providerPaymentId }
       deps.provider.silence('listTransactions')
       await expect(resolve(deps, item)).rejects.toMatchObject({ code: 'network' })
-      expect(await findSuspense(deps, row.providerPaymentId)).toMatchObject({ status: 'open' })
+      await expectSuspense(deps, row.providerPaymentId, { status: 'open' })
       deps.provider.heal('listTransactions')
       await expect(resolve(deps, item)).rejects.toThrow('has not settled this money yet')
 
@@ -209,10 +205,7 @@ describe('sync: money that stays in suspense', () => {
       await sync(row)
 
       expect(await item()).toStrictEqual(itemBefore)
-      expect(await findingAbout(deps, row.transactionId, cause)).toMatchObject({
-        status: 'open',
-        amountMinor: 25_000,
-      })
+      await expectFinding(deps, row.transactionId, cause, { status: 'open', amountMinor: 25_000 })
       expect(await findUnclaimedRow(deps, row.transactionId)).toEqual(
         houseEntry && expect.objectContaining(houseEntry),
       )

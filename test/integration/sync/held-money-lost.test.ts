@@ -10,16 +10,16 @@ import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
-import { findingAbout } from '../../support/synced-payment.ts'
+import { expectFinding, findingAbout } from '../../support/synced-payment.ts'
 import { heldTest as it, refundFields, sumsOf, ZERO_SUMS } from './held-money.ts'
 import { dyingBefore } from './sync-test.ts'
 
-function refundOf(amount: number): Partial<ProviderTransaction> {
+function refundOf(amount: number) {
   const amounts = { amountMinor: minor(amount), providerMinor: minor(-amount) }
   return { ...refundFields, transactionId: `txn_refund_${amount}`, ...amounts }
 }
 
-function disputeOf(amount: number): Partial<ProviderTransaction> {
+function disputeOf(amount: number) {
   const amounts = { amountMinor: minor(amount + 25_000), providerMinor: minor(-amount - 25_000) }
   return {
     ...refundFields,
@@ -42,16 +42,14 @@ describe('sync: a row that takes more than suspense holds', () => {
     syncAfter,
   }) => {
     const { heldRow } = await hold('second_capture')
-    const { transactionId = '', ...amounts } = refundOf(130_000)
+    const { transactionId, ...amounts } = refundOf(130_000)
     rows.push(settledRow(heldRow, deps.now(), { ...amounts, transactionId }))
     await syncProviderTransactions(dyingBefore(deps, `${transactionId}#went_back_twice`))
     const sums = await sumsOf(deps)
 
     await syncAfter(86_400)
 
-    expect(await findingAbout(deps, transactionId, 'went_back_twice')).toMatchObject({
-      amountMinor: 30_000,
-    })
+    await expectFinding(deps, transactionId, 'went_back_twice', { amountMinor: 30_000 })
     expect(await sumsOf(deps)).toStrictEqual(sums)
     expect(sums).toMatchObject({ suspenseMinor: 0 })
   })

@@ -5,7 +5,7 @@
 import { expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
-import { findingAbout, rowNow } from '../../support/synced-payment.ts'
+import { expectFinding, rowNow } from '../../support/synced-payment.ts'
 import { resolve } from '../payment/suspense-test.ts'
 import { heldTest, refundFields, sumsOf, ZERO_SUMS } from './held-money.ts'
 
@@ -70,9 +70,7 @@ it.for(['success', 'failed'])(
     for (let reading = 0; reading < 2; reading++)
       await held.change({ ...IN_RUPIAH, status: 'reversed' })
 
-    expect(await findingAbout(deps, held.transactionId, 'reversed_upstream')).toMatchObject({
-      amountMinor: 100_000,
-    })
+    await expectFinding(deps, held.transactionId, 'reversed_upstream', { amountMinor: 100_000 })
     expect(await held.books()).toStrictEqual(ZERO_SUMS)
   },
 )

@@ -8,6 +8,7 @@ import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import {
+  expectFinding,
   expectPayment,
   findingAbout,
   type PaidUpstream,
@@ -252,7 +253,7 @@ describe('sync: a fee that a row moves before the fee is final', () => {
 
       expect(await sumsOf(deps)).toMatchObject({ providerMinor: -62_500, costMinor, otherMinor })
       expect(told).toStrictEqual(['txn#fee#fee_changed'])
-      expect(await findingAbout(deps, 'txn', 'row_contradicts')).toMatchObject({ status: 'open' })
+      await expectFinding(deps, 'txn', 'row_contradicts', { status: 'open' })
     },
   )
 })

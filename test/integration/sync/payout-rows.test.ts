@@ -14,7 +14,7 @@ import {
   recredit,
   sweptNow,
 } from '../../support/settlement-builders.ts'
-import { findingAbout, rowNow } from '../../support/synced-payment.ts'
+import { expectFinding, findingAbout, rowNow } from '../../support/synced-payment.ts'
 import { booksOf } from '../books/books-world.ts'
 import { dyingBefore, syncTest } from './sync-test.ts'
 import { rowOut } from './transfer-rows.ts'
@@ -91,7 +91,7 @@ describe('the row of a payout that the provider made', () => {
 
     await sync(row)
 
-    expect(await findingAbout(deps, row.transactionId, 'transaction_unexplained')).toMatchObject({
+    await expectFinding(deps, row.transactionId, 'transaction_unexplained', {
       status: 'open',
       amountMinor: amount,
     })

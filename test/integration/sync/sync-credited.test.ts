@@ -8,6 +8,7 @@ import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { entriesIn } from '../../support/paid-builders.ts'
 import {
   creditedPayment,
+  expectFinding,
   expectPayment,
   findingAbout,
   notifyOf,
@@ -52,7 +53,7 @@ it.for<readonly [string, Partial<ProviderTransaction>, string, number]>([
       providerPaymentId: credited.providerPaymentId,
     }
     const expectedFinding = { kind: 'finding', cause, amountMinor, status: 'open', ...about }
-    expect(await findingAbout(deps, paymentId, cause)).toMatchObject(expectedFinding)
+    await expectFinding(deps, paymentId, cause, expectedFinding)
     const alerts = deps.published.map(({ kind, subject }) => `${kind} ${subject}`)
     expect(alerts).toStrictEqual([`suspense.finding ${paymentId}#${cause}`])
     const estimated = { status: 'succeeded', feeStatus: 'estimated', netMinor: 95_900 }
@@ -177,9 +178,7 @@ describe('sync: a dispute that is won', () => {
     await sync()
 
     const finding = { status: 'open', amountMinor: 125_000, paymentId: credited.payment.paymentId }
-    expect(
-      await findingAbout(deps, unclearRow.transactionId, 'disputed_amount_unknown'),
-    ).toMatchObject(finding)
+    await expectFinding(deps, unclearRow.transactionId, 'disputed_amount_unknown', finding)
     expect(deps.published).toHaveLength(1)
     expect(await pendingOf(deps, client)).toBe(95_900)
   })
@@ -206,10 +205,7 @@ describe('sync: a dispute that is won', () => {
   )
 })
 
-function withFees<Deps extends TestDeps>(
-  deps: Deps,
-  providerFees: StageSettings['providerFees'],
-): Deps {
+function withFees<Deps extends TestDeps>(deps: Deps, providerFees: StageSettings['providerFees']) {
   return { ...deps, stage: { ...deps.stage, providerFees } }
 }
 
@@ -243,9 +239,7 @@ describe('a contract that bills fees after the month (stage setting providerFees
     async (fee, { deps, client, credited, sync }) => {
       await sync(rowNow(deps, credited, { keptMinor: minor(fee) }))
 
-      expect(await findingAbout(deps, credited.payment.paymentId, 'fee_changed')).toMatchObject({
-        amountMinor: fee,
-      })
+      await expectFinding(deps, credited.payment.paymentId, 'fee_changed', { amountMinor: fee })
       await expectPayment(deps, credited, TARIFFS_FEE)
       expect(await pendingOf(deps, client)).toBe(95_900)
       // The tariff's fee is billed later: transit is below zero until then.

@@ -8,6 +8,7 @@ import { adjustBalance } from '../../support/money-rows.ts'
 import { entriesIn } from '../../support/paid-builders.ts'
 import {
   creditedPayment,
+  expectFinding,
   expire,
   findingAbout,
   paidUpstream,
@@ -264,9 +265,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
 
     expect(await sync(row)).toMatchObject({ unanswered: 0, complete: true })
     expect(await findUnclaimedRow(deps, row.transactionId)).toMatchObject({ type: 'unmatched' })
-    expect(await findingAbout(deps, row.transactionId, 'reversed_upstream')).toMatchObject({
-      status: 'open',
-    })
+    await expectFinding(deps, row.transactionId, 'reversed_upstream', { status: 'open' })
   })
 
   it.for([

@@ -2,14 +2,18 @@ import { describe, expect } from 'vitest'
 import { setSyncBack } from '../../../infra/operate/restore/restore-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { recordSuspense } from '../../../shared/suspense/record-suspense.ts'
-import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { findDueJobs } from '../../../shared/sync/job-store.ts'
 import { runSyncJobs, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { syncJobKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { someHeldMoney } from '../../support/money-rows.ts'
-import { expectPayment, findingAbout, rowNow } from '../../support/synced-payment.ts'
+import {
+  expectFinding,
+  expectPayment,
+  expectSuspense,
+  rowNow,
+} from '../../support/synced-payment.ts'
 import { erase } from '../../support/tampering.ts'
 import {
   interceptTable,
@@ -161,9 +165,7 @@ describe('sync: the head', () => {
     }))
 
     expect((await sync()).complete).toBe(true)
-    expect(await findingAbout(deps, 'txn_odd', 'transaction_unexplained')).toMatchObject({
-      status: 'open',
-    })
+    await expectFinding(deps, 'txn_odd', 'transaction_unexplained', { status: 'open' })
     await expectPayment(deps, credited, { feeStatus: 'actual' })
   })
 
@@ -181,9 +183,7 @@ describe('sync: the head', () => {
     await expectPayment(deps, paid, { status: 'succeeded' })
     await expectPayment(deps, credited, { feeStatus: 'estimated' })
     for (const { transactionId } of rows) {
-      expect(await findingAbout(deps, transactionId, 'transaction_unexplained')).toMatchObject({
-        status: 'open',
-      })
+      await expectFinding(deps, transactionId, 'transaction_unexplained', { status: 'open' })
     }
   })
 
@@ -201,7 +201,7 @@ describe('sync: the head', () => {
 
       await sync(rowNow(deps, credited))
 
-      expect(await findSuspense(deps, providerPaymentId)).toMatchObject({
+      await expectSuspense(deps, providerPaymentId, {
         status,
         ...(!isBooked && { resolution: 'credited' }),
       })
@@ -290,7 +290,7 @@ describe('sync: the head', () => {
   )
 })
 
-function withSlowPages(deps: TestDeps, pageMs: number): TestDeps {
+function withSlowPages(deps: TestDeps, pageMs: number) {
   const { listTransactions } = deps.provider
   const listSlowly: typeof listTransactions = async (...page) => {
     await deps.sleep(pageMs)

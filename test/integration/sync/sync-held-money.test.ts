@@ -7,10 +7,10 @@ import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { houseTotalKey, suspenseKey } from '../../../shared/table/keys.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
-import { findingAbout, notifyOf, paymentOf } from '../../support/synced-payment.ts'
+import { expectFinding, expectSuspense, notifyOf, paymentOf } from '../../support/synced-payment.ts'
 import { erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { withApproval } from '../../support/with-approval.ts'
-import { CASE, send } from '../payment/dispute-news.ts'
+import { expectCase, send } from '../payment/dispute-news.ts'
 import { resolve } from '../payment/suspense-test.ts'
 import { heldTest, refundFields, sumsOf, ZERO_SUMS } from './held-money.ts'
 import { syncTest } from './sync-test.ts'
@@ -137,13 +137,8 @@ describe('sync: rows that return money in suspense', () => {
       await sync(row)
       await syncAfter(100)
 
-      expect(await findingAbout(deps, refund.transactionId, 'reversed_upstream')).toMatchObject({
-        status: 'open',
-      })
-      expect(await findSuspense(deps, row.providerPaymentId)).toMatchObject({
-        status: 'open',
-        providerMinor: 95_560,
-      })
+      await expectFinding(deps, refund.transactionId, 'reversed_upstream', { status: 'open' })
+      await expectSuspense(deps, row.providerPaymentId, { status: 'open', providerMinor: 95_560 })
       expect(await sumsOf(deps)).toMatchObject({
         providerMinor: -4_440,
         suspenseMinor: 100_000,
@@ -170,10 +165,7 @@ describe('sync: rows that return money in suspense', () => {
 
       await syncAfter(600)
 
-      expect(await findSuspense(deps, providerPaymentId)).toMatchObject({
-        status: 'resolved',
-        resolution: 'refunded',
-      })
+      await expectSuspense(deps, providerPaymentId, { status: 'resolved', resolution: 'refunded' })
       expect(await sumsOf(deps)).toStrictEqual(ZERO_SUMS)
     },
   )
@@ -195,9 +187,7 @@ describe('sync: rows that return money in suspense', () => {
 
       await sync()
 
-      expect(await findingAbout(deps, row.transactionId, 'reversed_upstream')).toMatchObject({
-        amountMinor: 100_000,
-      })
+      await expectFinding(deps, row.transactionId, 'reversed_upstream', { amountMinor: 100_000 })
       expect(await sumsOf(deps)).toMatchObject({
         providerMinor: 0 - lostFee,
         suspenseMinor: 0,
@@ -252,8 +242,8 @@ attempts.for([
     const { movements, dispute } = await paymentOf(deps, paid)
     expect(movements).toMatchObject([{ transactionId: 'txn_credited' }])
     expect(dispute).toBeUndefined()
-    expect(await findSuspense(deps, CASE)).toMatchObject({ status: 'open' })
-    expect(await findSuspense(deps, kept.providerPaymentId)).toMatchObject({
+    await expectCase(deps, { status: 'open' })
+    await expectSuspense(deps, kept.providerPaymentId, {
       cause: 'second_capture',
       resolution: 'refunded',
     })
@@ -273,6 +263,6 @@ attempts(
     await expect(resolve(deps, { suspenseId })).rejects.toMatchObject({ code: 'conflict' })
 
     await sync()
-    expect(await findSuspense(deps, suspenseId)).toMatchObject({ resolution: 'refunded' })
+    await expectSuspense(deps, suspenseId, { resolution: 'refunded' })
   },
 )

@@ -4,11 +4,12 @@
  */
 import { describe, expect } from 'vitest'
 import { holdMoney } from '../../../shared/payment/held-money.ts'
-import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { someHeldMoney } from '../../support/money-rows.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { sweptADayLater } from '../../support/settlement-builders.ts'
 import {
+  expectFinding,
+  expectSuspense,
   expire,
   findingAbout,
   notifyOf,
@@ -124,7 +125,7 @@ describe('sync: a row that returns money, and has a reference or a product of it
 
       await sync(rowOut(deps, { ...named(paid), amount: 100_000, net_amount: 100_000 }))
 
-      expect(await findSuspense(deps, paid.providerPaymentId)).toMatchObject({
+      await expectSuspense(deps, paid.providerPaymentId, {
         status: 'resolved',
         resolution: 'refunded',
       })
@@ -143,7 +144,7 @@ describe('sync: a row that returns money, and has a reference or a product of it
     await holdMoney(deps, someHeldMoney(deps, 'py-wrong', 60_000, { cause, payment }))
     await sync(rowOut(deps, { ...REFUND, reference_id: reference }))
     await syncAfter(3 * 86_400)
-    expect(await findSuspense(deps, 'py-wrong')).toMatchObject({ resolution: 'refunded' })
+    await expectSuspense(deps, 'py-wrong', { resolution: 'refunded' })
     const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
     await notifyOf(deps, providerPaymentId)
     const paid = { payment, providerPaymentId, reference }
@@ -184,9 +185,7 @@ describe('sync: a row that returns money, and has a reference or a product of it
     expect(await findingAbout(deps, row.transactionId, 'reversed_upstream')).toBeUndefined()
     await syncAfter(3 * 86_400)
 
-    expect(await findingAbout(deps, row.transactionId, 'reversed_upstream')).toMatchObject({
-      status: 'open',
-    })
+    await expectFinding(deps, row.transactionId, 'reversed_upstream', { status: 'open' })
   })
 
   it('is told for each of two captures that came and went before they were read', async ({
@@ -203,7 +202,7 @@ describe('sync: a row that returns money, and has a reference or a product of it
     }
 
     for (const transactionId of rowIds) {
-      expect(await findingAbout(deps, transactionId, 'reversed_upstream')).toMatchObject({
+      await expectFinding(deps, transactionId, 'reversed_upstream', {
         providerPaymentId: `py-of-${transactionId}`,
         paymentId: paid.payment.paymentId,
       })

@@ -1,9 +1,14 @@
 /** The sync reads reversals for half a year, and rows that became visible late. */
 import { describe, expect } from 'vitest'
-import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs, DAY_MS, HOUR_MS, msBetween, type Timestamp } from '../../../shared/time.ts'
 import { settledRow } from '../../support/fake-provider.ts'
-import { expire, findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import {
+  expectSuspense,
+  expire,
+  findingAbout,
+  paymentOf,
+  rowNow,
+} from '../../support/synced-payment.ts'
 import { syncTest as it } from './sync-test.ts'
 
 it('sync: reversals are read daily, for payments of any age', async ({
@@ -70,7 +75,7 @@ describe('sync: the second net', () => {
 
       for (let day = days; day < 17; day++) await syncAfter(86_400)
 
-      expect(await findSuspense(deps, paid.providerPaymentId)).toMatchObject({
+      await expectSuspense(deps, paid.providerPaymentId, {
         kind: 'money',
         status: 'open',
         paymentId: paid.payment.paymentId,
@@ -121,8 +126,6 @@ describe('sync: the second net', () => {
     rows.push(late)
     await syncAfter(86_400)
 
-    expect(await findSuspense(deps, `${late.transactionId}#reversed_upstream`)).toMatchObject({
-      status: 'open',
-    })
+    await expectSuspense(deps, `${late.transactionId}#reversed_upstream`, { status: 'open' })
   })
 })

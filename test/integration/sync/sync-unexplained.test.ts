@@ -9,6 +9,7 @@ import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { ledgerView, paidWhileCreating } from '../../support/payment-builders.ts'
 import {
+  expectFinding,
   expectPayment,
   findingAbout,
   paymentOf,
@@ -53,9 +54,7 @@ describe('sync: a transaction without a payment', () => {
     await sync({ ...aRow(providerPaymentId), type: 'return' })
     await syncAfter(3 * 86_400)
 
-    expect(await findingAbout(deps, row.transactionId, 'transaction_unexplained')).toMatchObject({
-      status: 'open',
-    })
+    await expectFinding(deps, row.transactionId, 'transaction_unexplained', { status: 'open' })
     expect(deps.stored.items('SUSPENSE#')).toHaveLength(3)
   })
 
@@ -171,9 +170,7 @@ describe('sync: rows that are not rupiah', () => {
       await syncAfter(3_600)
 
       expect(await sumsOf(deps)).toStrictEqual(ZERO_SUMS)
-      expect(await findingAbout(deps, row.transactionId, 'transaction_unexplained')).toMatchObject({
-        status: 'open',
-      })
+      await expectFinding(deps, row.transactionId, 'transaction_unexplained', { status: 'open' })
       expect(deps.published).toHaveLength(1)
     },
   )

@@ -3,7 +3,13 @@ import { expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { aFinding } from '../../support/money-rows.ts'
-import { expectPayment, findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import {
+  expectFinding,
+  expectPayment,
+  findingAbout,
+  paymentOf,
+  rowNow,
+} from '../../support/synced-payment.ts'
 import { resolve } from '../payment/suspense-test.ts'
 import { refundFields, sumsOf, ZERO_SUMS } from './held-money.ts'
 import { syncTest as it } from './sync-test.ts'
@@ -21,9 +27,7 @@ it.for([
     await sync(rowNow(deps, { ...credited, providerPaymentId: 'inv-1' }, { ...other, status }))
 
     expect(await paymentOf(deps, credited)).toStrictEqual(before)
-    expect(await findingAbout(deps, subject, 'transaction_unexplained')).toMatchObject({
-      amountMinor: 100_000,
-    })
+    await expectFinding(deps, subject, 'transaction_unexplained', { amountMinor: 100_000 })
   },
 )
 
@@ -127,7 +131,7 @@ it.for(['reversed', 'failed'] as const)(
     const { providerMinor } = row
     const sums = { ...ZERO_SUMS, providerMinor, otherMinor: providerMinor }
     expect(await sumsOf(deps)).toStrictEqual(sums)
-    expect(await findingAbout(deps, 'txn_second', 'transaction_unexplained')).toMatchObject({
+    await expectFinding(deps, 'txn_second', 'transaction_unexplained', {
       paymentId: credited.payment.paymentId,
     })
     const kept = { providerMinor: minor(95_000), keptMinor: minor(5_000) }
@@ -178,7 +182,7 @@ it('a second row of a posted payment’s capture that is void before it settles 
 
   const about = { amountMinor: 100_000, paymentId: credited.payment.paymentId }
   expect(await paymentOf(deps, credited)).not.toHaveProperty('isVoid')
-  expect(await findingAbout(deps, 'txn_second', 'reversed_upstream')).toMatchObject(about)
+  await expectFinding(deps, 'txn_second', 'reversed_upstream', about)
 })
 
 it('a second row of an open payment’s capture that is void leaves the payment, until the first is void', async ({
@@ -250,7 +254,7 @@ it.for([true, false])(
     const ids = { providerPaymentId: '', reference: 'order 17' }
     await sync(settledRow(ids, deps.now(), refundFields))
 
-    expect(await findingAbout(deps, 'txn_back', 'reversed_upstream')).toMatchObject({
+    await expectFinding(deps, 'txn_back', 'reversed_upstream', {
       amountMinor: 100_000,
       status: 'open',
     })

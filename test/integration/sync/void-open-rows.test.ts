@@ -7,12 +7,18 @@ import { describe, expect } from 'vitest'
 import { MAX_MOVEMENTS } from '../../../shared/journal/payment-money.ts'
 import { minor } from '../../../shared/money.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
-import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { claimJob, findDueJobs, finishJob } from '../../../shared/sync/job-store.ts'
 import { bookRefund } from '../../support/money-rows.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
-import { expire, findingAbout, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
+import {
+  expectSuspense,
+  expire,
+  findingAbout,
+  paymentOf,
+  pendingOf,
+  rowNow,
+} from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { heldTest, sumsOf, ZERO_SUMS } from './held-money.ts'
 import { refund, rowOut } from './transfer-rows.ts'
@@ -125,7 +131,7 @@ describe('sync: an open refund that becomes void', () => {
 
     await syncAfter(7_200)
 
-    expect(await findSuspense(deps, paid.providerPaymentId)).toMatchObject({ status: 'open' })
+    await expectSuspense(deps, paid.providerPaymentId, { status: 'open' })
   })
 
   it('has no late fee, also if a page shows its old form again', async ({

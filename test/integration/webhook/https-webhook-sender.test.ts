@@ -4,7 +4,13 @@ import { describe, expect, it, vi } from 'vitest'
 import type { ResolvedAddress, ResolveHost } from '../../../shared/send-webhook.ts'
 import { postWebhook } from '../../../shared/webhook/send/https-webhook-sender.ts'
 import { listen, selfSignedCertificate } from '../../support/https-servers.ts'
-import { answerScript, cut, silence, startScriptedServer } from '../../support/scripted-server.ts'
+import {
+  answerScript,
+  closedUrl,
+  cut,
+  silence,
+  startScriptedServer,
+} from '../../support/scripted-server.ts'
 import { projectText } from '../../support/source-file.ts'
 import {
   answerWith,
@@ -105,11 +111,6 @@ describe('httpsWebhookSender: what counts as delivered (spec 6.4)', () => {
   })
 })
 
-async function closedPortUrl() {
-  const server = await startScriptedServer(silence)
-  await server.close()
-  return server.url
-}
 async function plainHttpUrl() {
   return (await startScriptedServer(answerScript(200))).url.replace('http:', 'https:')
 }
@@ -146,11 +147,11 @@ describe('httpsWebhookSender: failures', () => {
       { ...SHORT, resolve: neverResolve },
     ],
     ['connection', 'a cut before the answer', async () => (await startScriptedServer(cut)).url],
-    ['connection', 'a port where no server listens', closedPortUrl],
+    ['connection', 'a port where no server listens', () => closedUrl()],
     [
       'connection',
       'a port where no server listens, over TLS',
-      async () => (await closedPortUrl()).replace('http:', 'https:'),
+      async () => (await closedUrl()).replace('http:', 'https:'),
     ],
     [
       'connection',

@@ -69,7 +69,7 @@ export async function ask(table: TableRequests, asked: Asked) {
   }
 }
 
-function send(table: TableRequests, asked: Asked): Promise<unknown> {
+function send(table: TableRequests, asked: Asked) {
   switch (asked.kind) {
     case 'get':
       return table.get(asked.key)

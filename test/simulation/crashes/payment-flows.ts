@@ -141,7 +141,7 @@ function cancel(play: Play, id: unknown, options: InvokeOptions = {}) {
 
 const createExpired = thenWait((play) => createPayment(play, QRIS), 601_000)
 
-function sendCreate(play: Play, _: unknown, options: InvokeOptions): Promise<unknown> {
+function sendCreate(play: Play, _: unknown, options: InvokeOptions) {
   return create(play, undefined, options)
 }
 

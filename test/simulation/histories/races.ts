@@ -105,7 +105,7 @@ export function changeDuringWrites(play: Play) {
   })
 }
 
-function paymentActions(play: Play, id: string): readonly (() => unknown)[] {
+function paymentActions(play: Play, id: string) {
   const { world, prng, provider } = play
   const row = paymentRow(world, id)
   const tenant = tenantOf(play, row?.['client_id'])

@@ -131,7 +131,7 @@ export function bookExtraRow(world: World, paid: Pick<PaymentRequest, 'reference
 }
 
 /** A negative net, a net in another currency, unknown members, and a row that is shown late. */
-function oddNet(world: World, amount: number): object {
+function oddNet(world: World, amount: number) {
   const { scenePrng } = world
   const nets: readonly (readonly [what: string, fields: object])[] = [
     ['usual', {}],

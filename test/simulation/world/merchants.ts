@@ -76,11 +76,7 @@ export function createMerchants(prng: Prng, onFault: (fault: keyof Faults) => vo
   }
 }
 
-function outcome(
-  status: number | undefined,
-  error: WebhookResult['error'],
-  durationMs: number,
-): WebhookResult {
+function outcome(status: number | undefined, error: WebhookResult['error'], durationMs: number) {
   return {
     httpStatus: status,
     error,

@@ -239,13 +239,13 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
     'goes on with a redelivery by --all until nothing is left, and prints the sums',
     [
       { body: { count: 100, next: 'n1' } },
-      { body: { count: 0, passed_over: 3, next: 'n2' } },
+      { body: { count: 0, passed_over: 3, unreadable_ids: ['d1'], next: 'n2' } },
       { body: { count: 7 } },
     ],
     [...redeliver, '--all', '--json'],
     {
       code: 0,
-      out: jsonText({ count: 107, passed_over: 3 }),
+      out: jsonText({ count: 107, passed_over: 3, unreadable_ids: ['d1'] }),
       err: '',
       cursors: [undefined, 'n1', 'n2'],
     },

@@ -7,6 +7,7 @@ import {
 } from '../../../infra/local/console/page/operate/operate-shapes.ts'
 import {
   ClientsSchema,
+  DeliveriesSchema,
   hasNext,
   PaymentsSchema,
   PER_PAGE,
@@ -17,8 +18,8 @@ it('the console reads on after a page with a row that cannot be read, and says s
 
   const data = Array(PER_PAGE - 1).fill(0)
   expect(hasNext({ ...page, data })).toBe(true)
-  const clients = v.parse(ClientsSchema, { data: [], unreadable_ids: ['x'] })
-  expect(hasNext({ ...clients, data })).toBe(true)
+  for (const schema of [ClientsSchema, DeliveriesSchema])
+    expect(hasNext({ ...v.parse(schema, { data: [], unreadable_ids: ['x'] }), data })).toBe(true)
   const isBefore = (total: number) =>
     hasNext(v.parse(PaymentsSchema, { data: [], pagination: { page: 2, total } }))
   expect([isBefore(201), isBefore(200)]).toStrictEqual([true, false])

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { CreateTableCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createTable } from '../../../infra/local/emulators/create-table.ts'
 import { dockerCommand } from '../../../infra/local/emulators/dynamodb-command.ts'
 import {
@@ -87,8 +87,10 @@ onDynamoDb('DynamoDB Local', () => {
     expect(await tablesFor('local')).toStrictEqual([])
   })
 
-  it('has a new access key if a kill left the file of the key empty', async () => {
-    const folder = tempDirectory()
+  it('has a new access key if a kill left the file of the key empty, in a folder beyond ASCII', async () => {
+    const folder = join(tempDirectory(), 'ünï')
+    mkdirSync(folder)
+    vi.stubEnv('LC_ALL', 'POSIX')
     writeFileSync(join(folder, 'access-key'), '')
 
     const { endpoint, close } = await startDynamoDbLocal(folder)
@@ -97,6 +99,8 @@ onDynamoDb('DynamoDB Local', () => {
     const { accessKeyId } = localAws(endpoint).credentials
     expect(accessKeyId).toMatch(/^[0-9a-f]{40}$/)
     expect(readFileSync(join(folder, 'access-key'), 'utf8')).toBe(accessKeyId)
+    for (const name of ['access-key', 'local_region.db']) writeFileSync(join(folder, name), '')
+    await expect(startDynamoDbLocal(folder)).rejects.toThrow('access-key lost the key')
   })
 })
 

@@ -12,6 +12,7 @@ import {
 } from '../../support/https-servers.ts'
 import { NEVER_MS } from '../../support/patience.ts'
 import {
+  closedUrl,
   cut,
   json,
   type Script,
@@ -141,12 +142,6 @@ describe('callJson: an answer', () => {
 function tcpUrl(behave: (socket: Socket) => void, scheme = 'http') {
   return startTcpServer(behave).then((port) => `${scheme}://localhost:${port}`)
 }
-async function closedUrl(host: string) {
-  const server = await startScriptedServer(silence)
-  await server.close()
-  return server.url.replace('127.0.0.1', host)
-}
-
 /** The certificate is trusted until the test ends. */
 function trustedCertificate(name: string) {
   const before = tls.getCACertificates('default')
@@ -204,7 +199,7 @@ describe('callJson: no answer', () => {
       /^(ENOTFOUND|EAI_AGAIN)$/,
       async () => 'https://no-such-provider.invalid',
     ],
-    ['an address where no server listens', /^ECONNREFUSED$/, () => closedUrl('127.0.0.1')],
+    ['an address where no server listens', /^ECONNREFUSED$/, () => closedUrl()],
     [
       'a name none of whose addresses can be reached',
       /^ECONNREFUSED$/,

@@ -79,7 +79,7 @@ export const PaidPaymentsSchema = v.object({
 })
 export const ClientSchema = v.object(texts('client_id', 'name'))
 export const ClientsSchema = v.object({ ...listOf(ClientSchema).entries, ...Unreadable })
-export const DeliveriesSchema = listOf(DeliverySchema)
+export const DeliveriesSchema = v.object({ ...listOf(DeliverySchema).entries, ...Unreadable })
 export const EndpointsSchema = listOf(
   v.object({
     ...texts('endpoint_id', 'url'),

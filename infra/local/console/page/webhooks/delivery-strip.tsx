@@ -118,7 +118,11 @@ function Strip({ deliveries, nowMs }: StripProps) {
     const hour = thisHour - (HOURS - 1 - index)
     return {
       name: jakartaMinute(new Date(hour * HOUR_MS).toISOString()),
-      values: summed(byHour.get(hour) ?? [], statusOf, () => 1),
+      values: summed(
+        byHour.get(hour) ?? [],
+        ({ status }) => status,
+        () => 1,
+      ),
     }
   })
   if (columns.every(({ values }) => values.size === 0))
@@ -133,8 +137,4 @@ function Strip({ deliveries, nowMs }: StripProps) {
       height={64}
     />
   )
-}
-
-function statusOf({ status }: Delivery) {
-  return status
 }
