@@ -195,3 +195,7 @@ export const PaymentFields = v.object({
 })
 export type Payment = v.InferOutput<typeof PaymentFields>
 export type StoredPayment = CreatingPayment | Payment
+
+export function mayBeCredited(stored: StoredPayment | undefined): boolean {
+  return stored?.status === 'creating' || stored?.status === 'pending'
+}

@@ -101,10 +101,6 @@ export async function findNamedPayment(deps: NewsDeps, { reference }: ProviderTr
   return paymentId && findStoredPayment(deps, paymentId)
 }
 
-export function mayBeCredited(stored: StoredPayment | undefined): boolean {
-  return stored?.status === 'creating' || stored?.status === 'pending'
-}
-
 export async function findHeldMoney(deps: NewsDeps, { providerPaymentId }: ProviderTransaction) {
   const item = await findSuspense(deps, providerPaymentId)
   // Money that a payment is credited with after all is the payment's.

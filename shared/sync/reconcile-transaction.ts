@@ -3,8 +3,8 @@ import { bookingsOf } from '../journal/house-store.ts'
 import { hasMoved } from '../journal/payment-money.ts'
 import { applyNews } from '../payment/news/apply-news.ts'
 import { askForNews, type NewsAnswer, type NewsDeps } from '../payment/news/ask-for-news.ts'
-import { creditCreatingPayment, isAboutCredit } from '../payment/news/succeed-payment.ts'
-import type { Payment } from '../payment/payment.ts'
+import { isAboutCredit } from '../payment/news/succeed-payment.ts'
+import { mayBeCredited, type Payment } from '../payment/payment.ts'
 import { isForeign } from '../payment/payment-store.ts'
 import { bookTransfer, bookUnmatchedRow, houseRowOf } from '../posting/house-journal.ts'
 import { movePayment } from '../posting/move-payment.ts'
@@ -20,7 +20,6 @@ import {
   isCreditedWith,
   isOfOtherCurrency,
   isYoung,
-  mayBeCredited,
   moneyRowOf,
   paymentFinding,
   type Reconciled,
@@ -238,10 +237,7 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
   const mayBeLate = isYoung(deps, transaction)
   if (!(await lookups.isAllowed())) return 'open'
   const answer = await askForNews(deps, { providerPaymentId, paymentRequestId })
-  const outcome =
-    answer.kind === 'news'
-      ? await applyNews(deps, answer.news, 'sync', { onCreating: creditCreatingPayment })
-      : answer
+  const outcome = await applyNews(deps, answer, 'sync')
   if (outcome.kind === 'deferred') return 'open'
   if (outcome.kind === 'unanswered') await lookups.noteUnanswered(outcome.reason)
   const isSilent = outcome.kind === 'unanswered' && outcome.reason !== 'refused'

@@ -4,7 +4,6 @@ import { addMs } from '../../time.ts'
 import { ATTEMPT_LEASE_MS, mayBeUpstream } from '../creating-store.ts'
 import { applyNews } from '../news/apply-news.ts'
 import { askForNews, type NewsDeps, type ProviderNews } from '../news/ask-for-news.ts'
-import { creditCreatingPayment } from '../news/succeed-payment.ts'
 import type { CreatingPayment, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
 import { retryError } from './run-attempt.ts'
@@ -75,9 +74,7 @@ async function verdictOn(deps: NewsDeps, creating: CreatingPayment, row: Provide
   if (answer.kind !== 'news' || answer.news.reference !== reference) return 'undecided'
   const { capture } = answer.news
   if (capture === undefined) return verdictWithoutMoney(row, answer.news)
-  const outcome = await applyNews(deps, answer.news, 'create', {
-    onCreating: creditCreatingPayment,
-  })
+  const outcome = await applyNews(deps, answer, 'create')
   const stored = await findStoredPayment(deps, creating.paymentId)
   if (stored?.status !== 'creating' || stored.attempt !== creating.attempt)
     return { overtakenBy: stored }

@@ -46,6 +46,17 @@ type ApplyOptions = {
   readonly onCreating?: OnCreating
 }
 
+/** Applies an answer, also to a payment in creation. */
+export async function applyNews(
+  deps: NewsDeps,
+  answer: NewsAnswer,
+  source: NewsSource,
+  readBefore?: StoredPayment,
+): Promise<ApplyOutcome> {
+  const options = { readBefore, onCreating: creditCreatingPayment }
+  return answer.kind === 'news' ? tryToApply(deps, answer.news, source, options) : answer
+}
+
 /** A payment changes status at most twice. More conflicts between read and write are a bug. */
 const MAX_TRIES = 6
 
@@ -55,7 +66,7 @@ const MAX_TRIES = 6
  * payment: every write refuses another status. A closing status needs the captures remembered
  * before the answer, so the payment is then read again.
  */
-export async function applyNews(
+async function tryToApply(
   deps: NewsDeps,
   news: ProviderNews,
   source: NewsSource,
@@ -144,31 +155,21 @@ function outcomeOrAgain(payment: StoredPayment | undefined): TryOutcome {
   return payment ? { kind: 'applied', payment } : 'again'
 }
 
-/** Asks the provider and applies the answer, also to a payment that is being created. */
-export function applyProviderNews(
+/** The provider's answer decides, not the caller. */
+export async function applyProviderNews(
   deps: NewsDeps,
   subject: NewsSubject,
   source: NewsSource,
   readBefore?: StoredPayment,
-): Promise<ApplyOutcome> {
-  return askAndApply(deps, subject, source, { readBefore, onCreating: creditCreatingPayment })
-}
-
-/** The provider's answer decides, not the caller. */
-async function askAndApply(
-  deps: NewsDeps,
-  subject: NewsSubject,
-  source: NewsSource,
-  options: ApplyOptions,
 ) {
-  const answer = await askForNews(deps, subject)
-  return answer.kind === 'news' ? applyNews(deps, answer.news, source, options) : answer
+  return applyNews(deps, await askForNews(deps, subject), source, readBefore)
 }
 
-export function applyNewsOfVisiblePayment(
+export async function applyNewsOfVisiblePayment(
   deps: NewsDeps,
   { paymentRequestId }: Payment,
   source: NewsSource,
 ) {
-  return askAndApply(deps, { paymentRequestId }, source, {})
+  const answer = await askForNews(deps, { paymentRequestId })
+  return answer.kind === 'news' ? tryToApply(deps, answer.news, source, {}) : answer
 }

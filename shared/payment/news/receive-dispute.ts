@@ -13,10 +13,11 @@ import { changeCase, findSuspense, putSuspense } from '../../suspense/suspense-s
 import { addMs, HOUR_MS, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { sendAnnouncement } from '../../webhook/delivery/announce.ts'
 import { announcementOfDispute } from '../announcement.ts'
-import type { Payment, StoredPayment } from '../payment.ts'
+import { mayBeCredited, type Payment, type StoredPayment } from '../payment.ts'
 import { findStoredPayment, isForeign } from '../payment-store.ts'
 import { noteDispute } from '../shown-store.ts'
-import type { NewsDeps } from './ask-for-news.ts'
+import { applyNews } from './apply-news.ts'
+import { askForNews, type NewsDeps } from './ask-for-news.ts'
 import { isAboutCredit } from './succeed-payment.ts'
 
 /** A second callback of the dispute, an erasure or an operator may refuse a try. */
@@ -59,17 +60,22 @@ export async function receiveDispute(
 }
 
 /**
- * Its reference names the payment. If the reference names no payment of ours, the provider says
- * whose capture it is. A refused question is about an id of another product.
+ * If its reference names no payment of ours, the provider says whose capture it is. The capture's
+ * own callback may be lost or come later, so it is applied first. A refused question is about an id
+ * of another product.
  */
 async function findDisputed(deps: NewsDeps, { reference, providerPaymentId }: DisputeNews) {
   const namedId = paymentIdOf(reference ?? '')
   const named = namedId && (await findStoredPayment(deps, namedId))
-  if (named || providerPaymentId === undefined) return named
-  const answer = await deps.provider.getPayment(providerPaymentId)
-  if (answer.kind === 'unanswered' && answer.reason !== 'refused') return 'unanswered'
-  const paymentId = answer.kind === 'found' ? paymentIdOf(answer.value.reference) : undefined
-  return paymentId && findStoredPayment(deps, paymentId)
+  if (providerPaymentId === undefined || (named && !mayBeCredited(named))) return named
+  const answer = await askForNews(deps, { providerPaymentId })
+  const isSilent = answer.kind === 'unanswered' && answer.reason !== 'refused'
+  if (isSilent || answer.kind === 'not_shown') return 'unanswered'
+  if (answer.kind !== 'news') return named
+  const paymentId = named?.paymentId ?? paymentIdOf(answer.news.reference)
+  if (paymentId === undefined) return undefined
+  const { kind } = await applyNews(deps, answer, 'callback', named)
+  return kind === 'deferred' ? 'unanswered' : findStoredPayment(deps, paymentId)
 }
 
 type Planned = {

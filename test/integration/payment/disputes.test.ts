@@ -8,7 +8,7 @@ import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
-import { creditedPayment, expire, paymentOf } from '../../support/synced-payment.ts'
+import { creditedPayment, expire, paidUpstream, paymentOf } from '../../support/synced-payment.ts'
 import { beforeCommit } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { syncTest as it } from '../sync/sync-test.ts'
@@ -17,17 +17,17 @@ import { CASE, expectCase, inDays, send, tellWhenDue } from './dispute-news.ts'
 describe('a dispute of a paid payment', () => {
   // Public reports: gumroad #6793, gumroad #6662, woocommerce-payments #4350.
   it.for([
-    ['beside its event', false],
-    ['under `data`', true],
+    ['beside its event', false, creditedPayment],
+    ['under `data`, before the callback of its capture,', true, paidUpstream],
   ] as const)(
     'whose fields stand %s is a case, told at once, and shown',
-    async ([, isNested], { deps, client }) => {
+    async ([, isNested, pay], { deps, client }) => {
       await storedEndpoint(deps, {
         clientId: client.clientId,
         eventTypes: ['*', 'payment.disputed'],
       })
       await storedEndpoint(deps, { clientId: client.clientId, eventTypes: ['*'] })
-      const paid = await creditedPayment(deps, client)
+      const paid = await pay(deps, client)
       const answerBy = inDays(deps, 7)
       const { providerPaymentId: payment_id, reference: reference_id } = paid
 
@@ -78,13 +78,13 @@ describe('a dispute of a paid payment', () => {
     },
   )
 
-  it('that names only the capture is sent again while the provider is silent', async ({
-    deps,
-    credited: paid,
-  }) => {
+  it('of a capture that the provider does not show yet is sent again', async ({ deps, client }) => {
+    const { providerPaymentId: payment_id, reference } = await paidUpstream(deps, client)
     deps.provider.silence('getPayment')
 
-    expect(await send(deps, { payment_id: paid.providerPaymentId })).toBe('ask_again')
+    for (const named of [{}, { reference_id: reference }])
+      expect(await send(deps, { ...named, payment_id })).toBe('ask_again')
+
     expect(await findSuspense(deps, CASE)).toBeUndefined()
   })
 })

@@ -124,28 +124,18 @@ async function anEventAlone({ hasFailed = false } = {}) {
 }
 
 describe('a pending payment whose event exists after a restore', () => {
-  it('is credited by a callback, at the time that its event shows', async () => {
-    const { deps, client, paid, notify, restore } = await anEventAlone()
-    const { paidAt } = await paymentOf(deps, paid)
+  it.for([
+    ['is credited', false],
+    ['ends', true],
+  ] as const)('%s by a callback, at the time that its event shows', async ([, hasFailed]) => {
+    const { deps, client, paid, notify, close, restore } = await anEventAlone({ hasFailed })
+    const { status, paidAt, capture, transitions } = await paymentOf(deps, paid)
     await restore()
     deps.clock.advance(3_600)
 
-    await notify(paid.providerPaymentId)
+    await (hasFailed ? close('failed') : notify(paid.providerPaymentId))
 
-    const capture = { providerPaymentId: paid.providerPaymentId }
-    await expectPayment(deps, paid, { status: 'succeeded', paidAt, capture })
-    await expectBalanced(deps, client)
-  })
-
-  it('ends by a callback, at the time that its event shows', async () => {
-    const { deps, client, paid, close, restore } = await anEventAlone({ hasFailed: true })
-    const { transitions } = await paymentOf(deps, paid)
-    await restore()
-    deps.clock.advance(3_600)
-
-    await close('failed')
-
-    await expectPayment(deps, paid, { status: 'failed', transitions })
+    await expectPayment(deps, paid, { status, transitions, ...(capture && { paidAt, capture }) })
     await expectBalanced(deps, client)
   })
 
