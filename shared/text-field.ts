@@ -33,10 +33,15 @@ export function maxCharacters(characters: number) {
  * Control characters, line breaks, half surrogate pairs and invisible characters. Names that look
  * the same must be the same.
  */
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u
+const HIDDEN = '[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}]'
 
 export function hasHiddenCharacter(text: string): boolean {
-  return HIDDEN.test(text)
+  return unicodePattern(text, /[^ -~]/, HIDDEN).test(text)
+}
+
+/** `ascii` for printable ASCII. As a literal, a class of Unicode loads its table at each start. */
+export function unicodePattern(text: string, ascii: RegExp, unicode: string): RegExp {
+  return /^[ -~]*$/.test(text) ? ascii : new RegExp(unicode, `${ascii.flags}u`)
 }
 
 const REFUSED = 'must not contain control characters, invisible characters or line breaks'

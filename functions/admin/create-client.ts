@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Client } from '../../shared/client/client.ts'
-import { ClientFields, toClientDto } from '../../shared/client/client-dto.ts'
+import { toClientDto } from '../../shared/client/client-dto.ts'
+import { ClientFields } from '../../shared/client/client-fields.ts'
 import { insertClient } from '../../shared/client/client-store.ts'
 import { ClientIdSchema } from '../../shared/ids.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'

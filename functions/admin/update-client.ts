@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { ClientFields, toClientDto } from '../../shared/client/client-dto.ts'
+import { toClientDto } from '../../shared/client/client-dto.ts'
+import { ClientFields } from '../../shared/client/client-fields.ts'
 import { changeClient } from '../../shared/client/client-store.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 

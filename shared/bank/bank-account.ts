@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { unicodePattern } from '../text-field.ts'
 import { BANKS, type BankFacts } from './banks.ts'
 
 /** The bank that people mean: `bca`, `Bank Central Asia` and `BANK BCA (014)` are BCA. */
@@ -16,7 +17,7 @@ function fits(words: readonly string[], { number }: BankFacts, known: string) {
 const IGNORED: ReadonlySet<string> = new Set(['BANK', 'PT', 'TBK', 'PERSERO'])
 
 function wordsOf(name: string) {
-  const words = name.toUpperCase().split(/[^\p{L}\p{N}]+/u)
+  const words = name.toUpperCase().split(unicodePattern(name, /[^A-Z\d]+/, '[^\\p{L}\\p{N}]+'))
   return words.filter((word) => word !== '' && !IGNORED.has(word))
 }
 
@@ -30,7 +31,8 @@ const LENGTHS = { least: 6, most: 20 }
 export function accountDigits(text: string): string | undefined {
   // `12345678.0` is a number of a spreadsheet, which has lost its leading zeros.
   if (/^\d+[.,]0+$/.test(text)) return undefined
-  const digits = text.replaceAll(/(?<=\d)[\s.\p{Pd}]+(?=\d)/gu, '')
+  const between = unicodePattern(text, /(?<=\d)[ .-]+(?=\d)/g, '(?<=\\d)[\\s.\\p{Pd}]+(?=\\d)')
+  const digits = text.replaceAll(between, '')
   const isPossible = digits.length >= LENGTHS.least && digits.length <= LENGTHS.most
   return isPossible && /^\d+$/.test(digits) && /[1-9]/.test(digits) ? digits : undefined
 }

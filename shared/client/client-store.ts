@@ -29,7 +29,8 @@ import {
 } from '../table/step.ts'
 import { putNewVerdict } from '../verdict/verdict-store.ts'
 import { type Bank, type BankAccount, type Client, ClientSchema } from './client.ts'
-import { type ClientFields, toClientDto } from './client-dto.ts'
+import { toClientDto } from './client-dto.ts'
+import type { ClientFields } from './client-fields.ts'
 import { registrationOf } from './client-register.ts'
 
 const ENTITY = 'client'

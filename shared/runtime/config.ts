@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { byQueue, type QueueName } from '../queues.ts'
 import { DeployedSettings, type StageSettings } from '../stage-settings.ts'
-import type { CallLimits } from './aws/client-options.ts'
 
 /** The stack sets the environment variables by this list. */
 export const ENV = {
@@ -42,17 +41,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     // Only the local gateway allows loopback webhooks.
     allowLoopbackWebhooks: false,
   }
-  const [tries, timeoutMs] = [
-    readVariable(ENV.callTries, Count),
-    readVariable(ENV.callTimeout, Count),
-  ]
+  const tries = readVariable(ENV.callTries, Count)
+  const timeoutMs = readVariable(ENV.callTimeout, Count)
   return {
     stage,
     tableName: readVariable(ENV.table, FilledText),
-    calls:
-      tries === undefined || timeoutMs === undefined
-        ? undefined
-        : ({ tries, timeoutMs } satisfies CallLimits),
+    calls: tries === undefined || timeoutMs === undefined ? undefined : { tries, timeoutMs },
     queueUrls: byQueue((name) => readVariable(queueUrlVariable(name), v.optional(Url))),
     alertsTopicArn: readVariable(ENV.alertsTopic, v.optional(v.string())),
     sealKeyArn: readVariable(ENV.sealKey, v.optional(FilledText)),

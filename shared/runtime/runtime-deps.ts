@@ -4,14 +4,9 @@ import { KMSClient } from '@aws-sdk/client-kms'
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { SNSClient } from '@aws-sdk/client-sns'
 import { SQSClient } from '@aws-sdk/client-sqs'
-import type { Alerts, Deps } from '../deps.ts'
+import type { Deps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import { loggedProvider } from '../provider/logged-provider.ts'
-import type { Provider } from '../provider/provider.ts'
-import type { Queues } from '../queues.ts'
-import type { Sealer, Secrets } from '../secrets.ts'
-import type { ResolveHost, SendWebhook } from '../send-webhook.ts'
-import type { Table } from '../table/table.ts'
 import { timestampOf } from '../time.ts'
 import { httpsWebhookSender, resolveByDns } from '../webhook/send/https-webhook-sender.ts'
 import { AWS_HTTP_OPTIONS, limitOptions, withoutLog } from './aws/client-options.ts'
@@ -24,17 +19,6 @@ import { jsonLog } from './json-log.ts'
 
 const AWS = { requestHandler: AWS_HTTP_OPTIONS, maxAttempts: 3 }
 
-const WITHHELD = {
-  table: withheldPort('table'),
-  queues: withheldPort('queue'),
-  alerts: withheldPort('alerts'),
-  secrets: withheldPort('secret'),
-  sealer: withheldPort('sealing key'),
-  provider: withheldPort('provider key'),
-  sendWebhook: refuseUse('merchants') satisfies SendWebhook,
-  resolveHost: refuseUse('merchants') satisfies ResolveHost,
-}
-
 /**
  * For each port that the manifest does not grant, the bundler sets the port's `WITHHOLD_…` and
  * removes its code (infra/stack/functions/assets-of.ts). The bundler replaces only literal names,
@@ -44,27 +28,25 @@ export function runtimeDeps(): Deps {
   const config = readConfig(process.env)
   const monotonicMs = () => performance.now()
   const secrets = process.env['WITHHOLD_SECRETS']
-    ? WITHHELD.secrets
+    ? withheldPort('secret')
     : secretsManager(new SecretsManagerClient(AWS), Date.now)
   const basics = {
     log: jsonLog(config.stage.name),
     now: () => timestampOf(Date.now()),
-    sleep: async (ms: number) => {
-      await sleep(ms)
-    },
+    sleep: async (ms: number) => sleep(ms),
     random: Math.random,
   }
   return {
     ...basics,
     stage: config.stage,
     table: process.env['WITHHOLD_TABLE']
-      ? WITHHELD.table
+      ? withheldPort('table')
       : dynamoDbTable(
           { client: dynamoDbClient(limitOptions(config.calls)), name: config.tableName },
           basics,
         ),
     provider: process.env['WITHHOLD_PROVIDER']
-      ? WITHHELD.provider
+      ? withheldPort('provider key')
       : loggedProvider(
           chosenProvider({
             baseUrl: config.providerUrl,
@@ -75,27 +57,27 @@ export function runtimeDeps(): Deps {
           { log: basics.log, monotonicMs },
         ),
     queues: process.env['WITHHOLD_QUEUES']
-      ? WITHHELD.queues
+      ? withheldPort('queue')
       : sqsQueues(
           withoutLog(new SQSClient({ ...AWS, ...limitOptions(config.calls) })),
           config.queueUrls,
         ),
     alerts: process.env['WITHHOLD_ALERTS']
-      ? WITHHELD.alerts
+      ? withheldPort('alerts')
       : snsAlerts(new SNSClient(AWS), config.alertsTopicArn, Date.now),
     secrets,
     sealer: process.env['WITHHOLD_SEALER']
-      ? WITHHELD.sealer
+      ? withheldPort('sealing key')
       : kmsSealer(
           { client: new KMSClient(AWS), arn: config.sealKeyArn, stage: config.stage.name },
           Date.now,
         ),
     sendWebhook: process.env['WITHHOLD_MERCHANTS']
-      ? WITHHELD.sendWebhook
+      ? refuseUse('merchants')
       : httpsWebhookSender({ ...config.stage, monotonicMs }),
     memory: {},
     realNowMs: Date.now,
-    resolveHost: process.env['WITHHOLD_ADDRESSES'] ? WITHHELD.resolveHost : resolveByDns,
+    resolveHost: process.env['WITHHOLD_ADDRESSES'] ? refuseUse('merchants') : resolveByDns,
     monotonicMs,
     newId: randomUUID,
     randomBytes,
@@ -109,9 +91,14 @@ export function runInBackground(work: () => Promise<unknown>) {
 }
 
 function withheldPort(port: string) {
-  return new Proxy<Table & Queues & Alerts & Secrets & Sealer & Provider>(Object.create(null), {
-    get: () => refuseUse(port),
-  })
+  return new Proxy<
+    Deps['table'] &
+      Deps['queues'] &
+      Deps['alerts'] &
+      Deps['secrets'] &
+      Deps['sealer'] &
+      Deps['provider']
+  >(Object.create(null), { get: () => refuseUse(port) })
 }
 
 function refuseUse(port: string) {

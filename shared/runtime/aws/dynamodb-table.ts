@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type AttributeValue,
-  type CancellationReason,
   ConditionalCheckFailedException,
   DynamoDBClient,
   type DynamoDBClientConfig,
@@ -202,12 +201,14 @@ async function transactWrite(
   wait: (ms: number) => Promise<unknown>,
 ): Promise<StepsOutcome> {
   try {
-    const items = steps.map((step) => toTransactItem(name, step))
-    await sendTransaction(client, items, wait)
+    await sendTransaction(
+      client,
+      steps.map((step) => toTransactItem(name, step)),
+      wait,
+    )
     return { applied: true }
   } catch (error) {
-    const reasons =
-      error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : []
+    const reasons = reasonsOf(error)
     const refusedAt = reasons.findIndex(({ Code }) => Code === 'ConditionalCheckFailed')
     if (refusedAt === -1) throw error
     return { applied: false, refusedAt, item: refusedItem(reasons[refusedAt]?.Item) }
@@ -241,30 +242,26 @@ async function sendTransaction(
 }
 
 export function isContention(error: unknown) {
-  return (
-    error instanceof TransactionConflictException ||
-    (error instanceof TransactionCanceledException &&
-      (error.CancellationReasons ?? []).every(
-        (reason) => reason.Code === 'None' || isRetryable(reason),
-      ) &&
-      (error.CancellationReasons ?? []).some(isRetryable))
-  )
+  if (error instanceof TransactionConflictException) return true
+  const reasons = reasonsOf(error).filter(({ Code }) => Code !== 'None')
+  return reasons.length > 0 && reasons.every(({ Code = '' }) => RETRYABLE_REASONS.includes(Code))
 }
 
-const RETRYABLE_REASONS = new Set([
+const RETRYABLE_REASONS = [
   'TransactionConflict',
   'ThrottlingError',
   'ProvisionedThroughputExceeded',
-])
+]
 
-function isRetryable({ Code }: CancellationReason) {
-  return RETRYABLE_REASONS.has(Code ?? '')
+function reasonsOf(error: unknown) {
+  return error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : []
 }
 
 /** Four tries by default. Counts the units of a request's calls if the request does. */
 export function dynamoDbClient(config: DynamoDBClientConfig = {}) {
-  const options = { maxAttempts: 4, requestHandler: AWS_HTTP_OPTIONS, ...config }
-  const client = withoutLog(new DynamoDBClient(options))
+  const client = withoutLog(
+    new DynamoDBClient({ maxAttempts: 4, requestHandler: AWS_HTTP_OPTIONS, ...config }),
+  )
   client.middlewareStack.add((next) => async (args) => {
     if (!isCountingUnits()) return next(args)
     const result = await next({

@@ -3,14 +3,14 @@ import type { Deps } from '../../deps.ts'
 import type { Item } from '../../table/attributes.ts'
 import type { Key } from '../../table/keys.ts'
 import type { Step } from '../../table/step.ts'
-import {
-  type QueryInput,
-  type QueryPage,
-  type Reads,
-  type Steps,
-  type Table,
-  type TransactOutcome,
-  type WriteOutcome,
+import type {
+  QueryInput,
+  QueryPage,
+  Reads,
+  Steps,
+  Table,
+  TransactOutcome,
+  WriteOutcome,
 } from '../../table/table.ts'
 import { epochMs, SECOND_MS, type Timestamp } from '../../time.ts'
 

@@ -15,8 +15,8 @@ const LOOPBACK_HOSTS: ReadonlyMap<string, readonly ResolvedAddress[]> = new Map(
 ])
 
 // The URL parser silently drops tabs, line ends and invisible characters. The shown URL must be the
-// called URL.
-const HIDDEN_CHARACTER = /[\s\p{Cc}\p{Cf}]/u
+// called URL. A literal loads tables of Unicode at each start.
+const HIDDEN = '[\\s\\p{Cc}\\p{Cf}]'
 
 /** IANA special-purpose registry, multicast and reserved. */
 const SPECIAL = [
@@ -56,7 +56,8 @@ publicIpv6.addSubnet('2000::', 3, 'ipv6')
 /** The URL of a webhook, or why it is refused, at registration and at each delivery. */
 export function inspectUrl(text: string, rules: UrlRules): URL | string {
   // The parser supplies slashes that are missing, and drops those that are too many.
-  if (HIDDEN_CHARACTER.test(text) || !/^[a-z]+:\/\/[^/\\]/i.test(text) || !URL.canParse(text))
+  const isHidden = /[^!-~]/.test(text) && new RegExp(HIDDEN, 'u').test(text)
+  if (isHidden || !/^[a-z]+:\/\/[^/\\]/i.test(text) || !URL.canParse(text))
     return 'must be a full URL'
   const url = new URL(text)
   const isLoopback = rules.allowLoopbackWebhooks && LOOPBACK_HOSTS.has(url.hostname)

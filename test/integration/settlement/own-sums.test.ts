@@ -25,7 +25,7 @@ import {
   sweptNow,
 } from '../../support/settlement-builders.ts'
 import { alter, alterSettlement, putRaw } from '../../support/tampering.ts'
-import { type MemoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import type { MemoryDeps, TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { besidePaid } from '../payout/moved-window.ts'
 import { recount } from '../recount/torn-world.ts'
