@@ -130,6 +130,6 @@ export function referenceOf(paymentId: PaymentId, attempt: number): string {
 }
 
 /** Undefined for a foreign reference. */
-export function paymentIdOf(reference: string): PaymentId | undefined {
+export function paymentIdOf(reference = ''): PaymentId | undefined {
   return ifValid(PaymentIdSchema, /^([0-9a-f-]{36})-\d{1,9}$/.exec(reference)?.[1])
 }

@@ -1,5 +1,5 @@
 import type { TableDeps } from '../deps.ts'
-import { PaymentIdSchema, paymentIdOf } from '../ids.ts'
+import { PaymentIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import type { MoneyRow } from '../journal/payment-money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
@@ -94,11 +94,6 @@ export async function findMovementFinding(
 ): Promise<Suspense | undefined> {
   const [item] = await findSuspenseByIds(deps, movementFindingIds(transactionId))
   return item
-}
-
-export async function findNamedPayment(deps: NewsDeps, { reference }: ProviderTransaction) {
-  const paymentId = paymentIdOf(reference)
-  return paymentId && findStoredPayment(deps, paymentId)
 }
 
 export async function findHeldMoney(deps: NewsDeps, { providerPaymentId }: ProviderTransaction) {

@@ -1,7 +1,7 @@
 import { paymentIdOf } from '../ids.ts'
 import { bookingsOf } from '../journal/house-store.ts'
 import { hasMoved } from '../journal/payment-money.ts'
-import { applyNews } from '../payment/news/apply-news.ts'
+import { applyNews, findNamedPayment, isSilent } from '../payment/news/apply-news.ts'
 import { askForNews, type NewsAnswer, type NewsDeps } from '../payment/news/ask-for-news.ts'
 import { isAboutCredit } from '../payment/news/succeed-payment.ts'
 import { mayBeCredited, type Payment } from '../payment/payment.ts'
@@ -16,7 +16,6 @@ import { payoutOfRow } from './payout-of-row.ts'
 import {
   findHeldMoney,
   findMovedPayment,
-  findNamedPayment,
   isCreditedWith,
   isOfOtherCurrency,
   isYoung,
@@ -240,12 +239,12 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
   const outcome = await applyNews(deps, answer, 'sync')
   if (outcome.kind === 'deferred') return 'open'
   if (outcome.kind === 'unanswered') await lookups.noteUnanswered(outcome.reason)
-  const isSilent = outcome.kind === 'unanswered' && outcome.reason !== 'refused'
   // A row that is no payment may have an id of another kind, which the provider may refuse.
   const isRefused = outcome.kind === 'unanswered' && type === 'payment'
-  if (outcome.kind === 'not_shown' || isSilent || isRefused) {
+  if (outcome.kind === 'not_shown' || isSilent(outcome) || isRefused) {
     if (!mayBeLate) await recordSuspense(deps, unexplained)
-    const isAskedAgain = paymentId !== undefined || (isSilent && (isVoid || type !== 'payment'))
+    const isAskedAgain =
+      paymentId !== undefined || (isSilent(outcome) && (isVoid || type !== 'payment'))
     if (mayBeLate || isAskedAgain) return 'open'
     return type === 'payment' ? 'done' : recordUnmatchedRow(deps, transaction, undefined)
   }

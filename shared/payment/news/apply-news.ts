@@ -72,14 +72,12 @@ async function tryToApply(
   source: NewsSource,
   { readBefore, onCreating }: ApplyOptions,
 ): Promise<ApplyOutcome> {
-  const paymentId = paymentIdOf(news.reference)
   const isUsable =
     readBefore?.status === 'pending' &&
-    readBefore.paymentId === paymentId &&
+    readBefore.paymentId === paymentIdOf(news.reference) &&
     news.capture !== undefined
   for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const stored =
-      isUsable && tried === 0 ? readBefore : paymentId && (await findStoredPayment(deps, paymentId))
+    const stored = isUsable && tried === 0 ? readBefore : await findNamedPayment(deps, news)
     const decision = decideOnNews(stored, news, deps.now())
     const mayBeGivenBack =
       'creating' in decision ||
@@ -94,6 +92,15 @@ async function tryToApply(
     if (outcome !== 'again') return outcome
   }
   throw new Error('a payment kept changing while news about it was applied')
+}
+
+export async function findNamedPayment(deps: NewsDeps, news: { reference?: string | undefined }) {
+  const paymentId = paymentIdOf(news.reference)
+  return paymentId && findStoredPayment(deps, paymentId)
+}
+
+export function isSilent(answer: { kind: string; reason?: string }) {
+  return answer.kind === 'unanswered' && answer.reason !== 'refused'
 }
 
 const FIRST_CALLBACK_MS = 5 * MINUTE_MS

@@ -5,8 +5,8 @@ import type { CallbackSubject, ParseCallback } from '../../provider/provider.ts'
 import { notePause, pausedUntil } from '../../provider/quota-store.ts'
 import { addMs, SECOND_MS } from '../../time.ts'
 import { rememberCapture } from '../creating-store.ts'
-import { findStoredPayment, markDueNow, parseStored } from '../payment-store.ts'
-import { type ApplyOutcome, applyProviderNews } from './apply-news.ts'
+import { markDueNow, parseStored } from '../payment-store.ts'
+import { type ApplyOutcome, applyProviderNews, findNamedPayment } from './apply-news.ts'
 import type { NewsDeps } from './ask-for-news.ts'
 import { receiveDispute } from './receive-dispute.ts'
 
@@ -65,8 +65,8 @@ async function applyCallback(
   callback: CallbackSubject,
 ): Promise<CallbackOutcome> {
   const { providerPaymentId } = callback
-  const paymentId = paymentIdOf(callback.reference ?? '')
-  const stored = paymentId && (await findStoredPayment(deps, paymentId))
+  const paymentId = paymentIdOf(callback.reference)
+  const stored = await findNamedPayment(deps, callback)
   if (stored && stored.status !== 'creating' && stored.status !== 'pending') {
     // A capture that is already credited, or the status of a terminal payment's request: neither
     // can change anything.

@@ -1,4 +1,3 @@
-import { paymentIdOf } from '../../ids.ts'
 import {
   changedCase,
   type DisputeNews,
@@ -16,8 +15,8 @@ import { announcementOfDispute } from '../announcement.ts'
 import { mayBeCredited, type Payment, type StoredPayment } from '../payment.ts'
 import { findStoredPayment, isForeign } from '../payment-store.ts'
 import { noteDispute } from '../shown-store.ts'
-import { applyNews } from './apply-news.ts'
-import { askForNews, type NewsDeps } from './ask-for-news.ts'
+import { applyProviderNews, findNamedPayment, isSilent } from './apply-news.ts'
+import type { NewsDeps } from './ask-for-news.ts'
 import { isAboutCredit } from './succeed-payment.ts'
 
 /** A second callback of the dispute, an erasure or an operator may refuse a try. */
@@ -36,7 +35,7 @@ export async function receiveDispute(
   let isAnnounced = false
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const payment = await findDisputed(deps, news)
-    if (payment === 'unanswered') return 'ask_again'
+    if (payment === 'ask_again') return payment
     if (payment === undefined || isForeign(payment)) {
       const subject = `disputes of ${deps.now().slice(0, 10)}`
       await recordFinding(deps, { subject, cause: 'dispute_unknown', payment: undefined })
@@ -60,22 +59,24 @@ export async function receiveDispute(
 }
 
 /**
- * If its reference names no payment of ours, the provider says whose capture it is. The capture's
- * own callback may be lost or come later, so it is applied first. A refused question is about an id
- * of another product.
+ * If its reference names no payment of ours, the provider says whose capture it is. A capture whose
+ * callback is late or lost is applied first; one not shown now may never be. A refused question is
+ * about an id of another product.
  */
-async function findDisputed(deps: NewsDeps, { reference, providerPaymentId }: DisputeNews) {
-  const namedId = paymentIdOf(reference ?? '')
-  const named = namedId && (await findStoredPayment(deps, namedId))
-  if (providerPaymentId === undefined || (named && !mayBeCredited(named))) return named
-  const answer = await askForNews(deps, { providerPaymentId })
-  const isSilent = answer.kind === 'unanswered' && answer.reason !== 'refused'
-  if (isSilent || answer.kind === 'not_shown') return 'unanswered'
-  if (answer.kind !== 'news') return named
-  const paymentId = named?.paymentId ?? paymentIdOf(answer.news.reference)
-  if (paymentId === undefined) return undefined
-  const { kind } = await applyNews(deps, answer, 'callback', named)
-  return kind === 'deferred' ? 'unanswered' : findStoredPayment(deps, paymentId)
+async function findDisputed(deps: NewsDeps, news: DisputeNews) {
+  const { providerPaymentId } = news
+  let disputed = await findNamedPayment(deps, news)
+  if (!disputed && providerPaymentId) {
+    const answer = await deps.provider.getPayment(providerPaymentId)
+    if (isSilent(answer)) return 'ask_again'
+    if (answer.kind === 'found') disputed = await findNamedPayment(deps, answer.value)
+  }
+  if (!disputed || !mayBeCredited(disputed)) return disputed
+  const paymentRequestId = disputed.status === 'pending' ? disputed.paymentRequestId : undefined
+  const subject = { providerPaymentId, paymentRequestId }
+  const outcome = await applyProviderNews(deps, subject, 'callback', disputed)
+  if (isSilent(outcome) || outcome.kind === 'deferred') return 'ask_again'
+  return findStoredPayment(deps, disputed.paymentId)
 }
 
 type Planned = {

@@ -8,7 +8,13 @@ import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
-import { creditedPayment, expire, paidUpstream, paymentOf } from '../../support/synced-payment.ts'
+import {
+  creditedPayment,
+  expectPayment,
+  expire,
+  paidUpstream,
+  paymentOf,
+} from '../../support/synced-payment.ts'
 import { beforeCommit } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { syncTest as it } from '../sync/sync-test.ts'
@@ -17,11 +23,12 @@ import { CASE, expectCase, inDays, send, tellWhenDue } from './dispute-news.ts'
 describe('a dispute of a paid payment', () => {
   // Public reports: gumroad #6793, gumroad #6662, woocommerce-payments #4350.
   it.for([
-    ['beside its event', false, creditedPayment],
-    ['under `data`, before the callback of its capture,', true, paidUpstream],
+    ['beside its event', creditedPayment, true, false],
+    ['under `data`, before the callback of its capture,', paidUpstream, true, true],
+    ['beside its event, before a capture that it does not name,', paidUpstream, false, false],
   ] as const)(
     'whose fields stand %s is a case, told at once, and shown',
-    async ([, isNested, pay], { deps, client }) => {
+    async ([, pay, isOfCapture, isNested], { deps, client }) => {
       await storedEndpoint(deps, {
         clientId: client.clientId,
         eventTypes: ['*', 'payment.disputed'],
@@ -29,11 +36,10 @@ describe('a dispute of a paid payment', () => {
       await storedEndpoint(deps, { clientId: client.clientId, eventTypes: ['*'] })
       const paid = await pay(deps, client)
       const answerBy = inDays(deps, 7)
-      const { providerPaymentId: payment_id, reference: reference_id } = paid
+      const payment_id = isOfCapture ? paid.providerPaymentId : null
+      const about = { payment_id, reference_id: paid.reference, due_date: answerBy }
 
-      expect(
-        await send(deps, { payment_id, reference_id, due_date: answerBy }, undefined, isNested),
-      ).toBe('applied')
+      expect(await send(deps, about, undefined, isNested)).toBe('applied')
 
       const { paymentId } = paid.payment
       await expectCase(deps, {
@@ -63,16 +69,19 @@ describe('a dispute of a paid payment', () => {
   )
 
   it.for([
-    ['no reference', {}],
-    ['an empty reference', { reference_id: '' }],
-    ['a reference of its own', { reference_id: 'DSPT-2026-1' }],
-    ['an id that no payment has', { reference_id: '1b4e28ba-2fa1-81d2-883f-0016d3cca427-1' }],
+    ['no reference', undefined, paidUpstream],
+    ['an empty reference', '', creditedPayment],
+    ['a reference of its own', 'DSPT-2026-1', creditedPayment],
+    ['an id that no payment has', '1b4e28ba-2fa1-81d2-883f-0016d3cca427-1', creditedPayment],
   ] as const)(
-    'with %s and the capture is found by asking the provider',
-    async ([, named], { deps, credited: paid }) => {
-      await send(deps, { ...named, payment_id: paid.providerPaymentId })
+    'with %s and the capture is found by asking, although its money is not shown',
+    async ([, reference_id, pay], { deps, client }) => {
+      const { payment, providerPaymentId: payment_id } = await pay(deps, client)
+      Object.assign(deps.provider.payments.get(payment_id) ?? {}, { status: 'succeeded' })
 
-      const { paymentId } = paid.payment
+      await send(deps, { reference_id, payment_id })
+
+      const { paymentId } = payment
       await expectCase(deps, { paymentId })
       expect(deps.published).toMatchObject([{ message: expect.stringContaining(paymentId) }])
     },
@@ -101,7 +110,7 @@ describe('later news of a dispute', () => {
 
     const status = last === 'action_required' ? 'open' : 'resolved'
     await expectCase(deps, { state: last, status })
-    expect((await paymentOf(deps, paid)).dispute).toMatchObject({ state: last })
+    await expectPayment(deps, paid, { dispute: { state: last } })
     expect(deps.published).toHaveLength(alerts)
     if (status === 'resolved') expect(await tellWhenDue(deps)).toBeUndefined()
   })
@@ -137,7 +146,7 @@ describe('later news of a dispute', () => {
 
       const status = state === 'won' ? 'resolved' : 'open'
       await expectCase(deps, { state, status })
-      expect((await paymentOf(deps, paid)).dispute).toMatchObject({ state })
+      await expectPayment(deps, paid, { dispute: { state } })
       expect(deps.published).toHaveLength(alerts)
     },
   )
@@ -207,32 +216,23 @@ describe('a dispute of no paid payment', () => {
     },
   )
 
-  it('that names the capture of another merchant shows on neither payment', async ({
-    deps,
-    client,
-    credited: paid,
-  }) => {
-    const other = await creditedPayment(deps, await withoutFloor(deps))
+  it.for([
+    ['the capture of another merchant', true],
+    ['other money', false],
+  ])(
+    'that names %s is a case, which no payment shows',
+    async ([, isOther], { deps, credited: paid }) => {
+      const { providerPaymentId: payment_id } = isOther
+        ? await creditedPayment(deps, await withoutFloor(deps))
+        : { providerPaymentId: `py-${crypto.randomUUID()}` }
 
-    await send(deps, { reference_id: paid.reference, payment_id: other.providerPaymentId })
+      await send(deps, { reference_id: paid.reference, payment_id })
 
-    await expectCase(deps, { clientId: client.clientId })
-    expect(deps.published).toHaveLength(1)
-    expect((await paymentOf(deps, paid)).dispute).toBeUndefined()
-    expect((await paymentOf(deps, other)).dispute).toBeUndefined()
-  })
-
-  it('about other money of a payment is a case that the payment does not show', async ({
-    deps,
-    credited: paid,
-  }) => {
-    const payment_id = `py-${crypto.randomUUID()}`
-
-    await send(deps, { reference_id: paid.reference, payment_id })
-
-    await expectCase(deps, { paymentId: paid.payment.paymentId })
-    expect((await paymentOf(deps, paid)).dispute).toBeUndefined()
-  })
+      await expectCase(deps, { paymentId: paid.payment.paymentId })
+      expect(deps.published).toHaveLength(1)
+      expect(deps.stored.items('PAYMENT#').some(({ dispute }) => dispute)).toBe(false)
+    },
+  )
 
   it('of a capture that the provider refuses to show is one finding a day', async ({ deps }) => {
     deps.provider.silence('getPayment', 'refused')

@@ -141,6 +141,7 @@ it('a wrong amount is held and told, whatever dispute has named its capture befo
 }) => {
   const id = scene.pay(90_000)
   const { reference } = deps.provider.requestOf(payment.paymentRequestId)
+  deps.provider.answer('getRequest', { kind: 'not_found' })
   await send(deps, { id, reference_id: reference })
 
   await scene.notify({ providerPaymentId: id })

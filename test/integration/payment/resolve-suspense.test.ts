@@ -15,6 +15,7 @@ import { houseEntryKey, notedKey } from '../../../shared/table/keys.ts'
 import type { Timestamp } from '../../../shared/time.ts'
 import { aFinding, aHouseRow } from '../../support/money-rows.ts'
 import { invokeAdmin, listedSuspenseIds } from '../../support/operator-actions.ts'
+import { expectSuspense } from '../../support/synced-payment.ts'
 import {
   beforeCommit,
   memoryDeps,
@@ -45,7 +46,7 @@ describe('resolveSuspense (design section 7)', () => {
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     await expect(resolve(deps, item)).rejects.toMatchObject({ code: 'validation' })
     const resolution = { status: 'resolved', resolution: 'refunded_by_bank', notes: 'BCA17' }
-    expect(await findSuspense(deps, item.suspenseId)).toMatchObject(resolution)
+    await expectSuspense(deps, item.suspenseId, resolution)
     const record = { subject: item.suspenseId, before: { status: 'open' }, after: resolution }
     const { rows } = await findAuditRecordsOfClient(deps, clientId, { page: 1, perPage: 9 })
     expect(rows).toMatchObject([record])
@@ -109,10 +110,7 @@ describe('resolveSuspense (design section 7)', () => {
 
     await expect(resolve(raced, item, 'written_off')).rejects.toMatchObject({ code: 'conflict' })
 
-    expect(await findSuspense(deps, item.suspenseId)).toMatchObject({
-      status: 'open',
-      refundedMinor: 2_000,
-    })
+    await expectSuspense(deps, item.suspenseId, { status: 'open', refundedMinor: 2_000 })
   })
 
   it('a full refund resolves an item, even before its row settles', async ({
@@ -128,10 +126,7 @@ describe('resolveSuspense (design section 7)', () => {
     }
     expect(deps.lines).toMatchObject([logLine, { code: 'alert.published' }])
     await refundOf(deps, item, 'txn_all', 5_000)
-    expect(await findSuspense(deps, item.suspenseId)).toMatchObject({
-      status: 'resolved',
-      resolution: 'refunded',
-    })
+    await expectSuspense(deps, item.suspenseId, { status: 'resolved', resolution: 'refunded' })
 
     await bookSuspense(deps, item, aHouseRow(deps, 'txn_own', 4_900))
 

@@ -17,7 +17,13 @@ import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { suspenseKey } from '../../../shared/table/keys.ts'
 import { aRefund, someHeldMoney } from '../../support/money-rows.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
-import { expectPayment, findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import {
+  expectPayment,
+  expectSuspense,
+  findingAbout,
+  paymentOf,
+  rowNow,
+} from '../../support/synced-payment.ts'
 import { changeRow } from '../../support/tampering.ts'
 import { beforeFirst, interceptTable, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 import { heldMoneyItem, refundOf, resolve } from '../payment/suspense-test.ts'
@@ -98,7 +104,7 @@ describe('held money that a payment is credited with after all', () => {
 
     const shown = { feeStatus: 'actual', held: [{ status: 'credited' }] }
     await expectPayment(deps, paid, shown)
-    expect(await findSuspense(deps, paid.providerPaymentId)).toMatchObject(CREDITED)
+    await expectSuspense(deps, paid.providerPaymentId, CREDITED)
     await expectHouseBalanced(deps)
   })
 

@@ -4,6 +4,7 @@ import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { sweep } from '../../support/settlement-builders.ts'
 import {
+  expectPayment,
   findingAbout,
   type PaidUpstream,
   PENDING,
@@ -164,7 +165,7 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
 
     const id = await showInTurn(shown, [PENDING, FINAL])
 
-    expect((await paymentOf(deps, credited)).movements).toMatchObject([{ providerMinor: -60_000 }])
+    await expectPayment(deps, credited, { movements: [{ providerMinor: -60_000 }] })
     expect(await auditedSums(deps)).toStrictEqual({ providerMinor: -2_500, costMinor: -2_500 })
     rows.splice(1, 1, rowOut(deps, { ...shown, ...FINAL, status: 'VOIDED', id }))
     await sync()
@@ -231,7 +232,7 @@ it('what a contradicting row of a posted payment moves later is booked, until it
   const id = await showInTurn(shown, [{ ...POSTED, net_amount: 30_000 }])
   deps.clock.advance(8 * 86_400)
   await sweep(deps, client)
-  expect(await paymentOf(deps, credited)).toMatchObject({ ownRow: { providerMinor: 30_000 } })
+  await expectPayment(deps, credited, { ownRow: { providerMinor: 30_000 } })
   const next = async (fields: object) => {
     rows.splice(0, 1, rowOut(deps, { ...shown, ...fields, id }))
     await syncProviderTransactions(deps)

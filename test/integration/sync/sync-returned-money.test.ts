@@ -9,6 +9,7 @@ import { aPendingPayment } from '../../support/payment-builders.ts'
 import { sweptADayLater } from '../../support/settlement-builders.ts'
 import {
   expectFinding,
+  expectPayment,
   expectSuspense,
   expire,
   findingAbout,
@@ -51,9 +52,7 @@ describe('sync: a row that returns money, and has a reference or a product of it
       const asked = deps.provider.countOf('getPayment')
       await syncAfter(86_400)
 
-      expect((await paymentOf(deps, credited)).movements).toMatchObject([
-        { type: 'refund', amountMinor: 60_000 },
-      ])
+      await expectPayment(deps, credited, { movements: [{ type: 'refund', amountMinor: 60_000 }] })
       expect(await pendingOf(deps, client)).toBe(35_460)
       expect(deps.published.map(({ subject }) => subject)).toStrictEqual([
         expect.stringMatching(/#refund#money_went_back$/),
@@ -152,7 +151,7 @@ describe('sync: a row that returns money, and has a reference or a product of it
     await sync(rowNow(deps, paid))
     await syncAfter(2 * 86_400)
 
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', movements: [] })
+    await expectPayment(deps, paid, { status: 'succeeded', movements: [] })
     expect(await pendingOf(deps, client)).toBe(95_460)
   })
 

@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest'
 import { addMs, DAY_MS, HOUR_MS, msBetween, type Timestamp } from '../../../shared/time.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import {
+  expectPayment,
   expectSuspense,
   expire,
   findingAbout,
@@ -57,7 +58,7 @@ describe('sync: the second net', () => {
     let hours = 25
     for (; hours < 72 && (await statusOf()) === 'pending'; hours++) await syncAfter(3_600)
 
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded', feeStatus: 'actual' })
+    await expectPayment(deps, paid, { status: 'succeeded', feeStatus: 'actual' })
     expect(deps.lines.filter(({ code }) => code === 'sync.row_late')).toMatchObject([
       { fields: { transaction_id: late.transactionId, lag_ms: hours * HOUR_MS } },
     ])

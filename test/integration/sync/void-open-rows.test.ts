@@ -12,6 +12,7 @@ import { bookRefund } from '../../support/money-rows.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import {
+  expectPayment,
   expectSuspense,
   expire,
   findingAbout,
@@ -153,7 +154,7 @@ describe('sync: an open refund that becomes void', () => {
     rows.splice(1, 1, { ...row, reference: reference_id })
     await syncAfter(2 * DAY)
 
-    expect((await paymentOf(deps, credited)).movements).toMatchObject([{ type: 'reversal' }])
+    await expectPayment(deps, credited, { movements: [{ type: 'reversal' }] })
     expect(await findingAbout(deps, `${row.transactionId}#fee`, 'fee_changed')).toBeUndefined()
     expect(await sumsOf(deps)).toMatchObject({ providerMinor: 0, otherMinor: 0 })
   })
@@ -177,7 +178,7 @@ it('an open refund whose fee is given back has no late fee of its older form', a
 
   await syncAfter(3_600)
 
-  expect((await paymentOf(deps, credited)).movements).toMatchObject([{ providerMinor: -60_000 }])
+  await expectPayment(deps, credited, { movements: [{ providerMinor: -60_000 }] })
   expect(await sumsOf(deps)).toStrictEqual(ZERO_SUMS)
 })
 
@@ -205,7 +206,7 @@ it.for(cases)(
 
     await becomes(row, status)
 
-    expect(await paymentOf(deps, credited)).toMatchObject({
+    await expectPayment(deps, credited, {
       takenBackMinor: 0,
       movements: [{ type: 'refund' }, { type: 'reversal', transactionId: row.transactionId }],
     })
