@@ -35,7 +35,10 @@ export async function receiveDispute(
   let isAnnounced = false
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const payment = await findDisputed(deps, news)
-    if (payment === 'ask_again') return payment
+    if (payment === 'ask_again') {
+      deps.log.warn('callback.deferred', { outcome: 'unanswered' })
+      return payment
+    }
     if (payment === undefined || isForeign(payment)) {
       const subject = `disputes of ${deps.now().slice(0, 10)}`
       await recordFinding(deps, { subject, cause: 'dispute_unknown', payment: undefined })
