@@ -95,7 +95,8 @@ describe('a dispute of a paid payment', () => {
       expect(await send(deps, { ...named, payment_id })).toBe('ask_again')
 
     expect(await findSuspense(deps, CASE)).toBeUndefined()
-    expect(deps.lines.slice(-2)).toMatchObject(Array(2).fill({ code: 'callback.deferred' }))
+    const deferred = { code: 'callback.deferred' }
+    expect(deps.lines.slice(-2)).toMatchObject([deferred, deferred])
   })
 })
 
