@@ -200,14 +200,15 @@ it.each([
 // Tokens that are nearly right: `fuzz-background.test.ts`. A secret that is not there:
 // `api-envelope.test.ts`, 500.
 it.each([
-  [OLD, true, [undefined]],
-  [NEW, true, [undefined, 'fresh']],
-  ['a-token-of-a-stranger', false, [undefined, 'fresh']],
-  [undefined, false, [undefined]],
+  [tokens(OLD), OLD, true, [undefined]],
+  [tokens(OLD), NEW, true, [undefined, 'fresh']],
+  [tokens(OLD), 'a-token-of-a-stranger', false, [undefined, 'fresh']],
+  [tokens(OLD), undefined, false, [undefined]],
+  ['{}', NEW, true, [undefined, 'fresh']],
 ])(
-  'isCallbackToken asks for fresh tokens only where %s is none of those in the cache',
-  async (token, accepted, reads) => {
-    const get = vi.fn(async (_name: string, fresh?: 'fresh') => tokens(fresh ? NEW : OLD))
+  'isCallbackToken asks for fresh tokens only where %s in the cache does not fit %s',
+  async (cached, token, accepted, reads) => {
+    const get = vi.fn(async (_name: string, fresh?: 'fresh') => (fresh ? tokens(NEW) : cached))
 
     expect(await isCallbackToken({ ...testDeps(), secrets: { get } }, token)).toBe(accepted)
     expect(get.mock.calls.map(([, fresh]) => fresh)).toStrictEqual(reads)
