@@ -55,19 +55,18 @@ export function sealContext(
  */
 export async function readSecret<Schema extends v.GenericSchema>(
   secrets: Pick<Secrets, 'get'>,
-  what: string,
   name: string,
   schema: Schema,
   fresh: 'fresh' | undefined,
 ): Promise<v.InferOutput<Schema>> {
   for (const asked of [fresh, 'fresh'] as const) {
     const text = await secrets.get(name, asked)
-    if (text === undefined) throw new Error(`the ${what} secret is missing`)
+    if (text === undefined) throw new Error(`the secret ${name} is missing`)
     const parsed = v.safeParse(schema, text)
     if (parsed.success) return parsed.output
   }
   // No cause, because it would quote the secret.
-  throw new Error(`the ${what} secret is malformed`)
+  throw new Error(`the secret ${name} is malformed`)
 }
 
 /**

@@ -149,7 +149,7 @@ describe('the secrets of a stage', () => {
     expect(await readProviderKey(secrets, 'test')).toBe(PROVIDER_KEY)
     expect(isProviderSecret(PROVIDER_SECRET)).toBe(true)
     await expect(readProviderKey(secrets, 'production')).rejects.toThrow(
-      'the provider secret is missing',
+      'the secret gateway/production/provider is missing',
     )
   })
 
@@ -181,18 +181,16 @@ const MALFORMED = {
 }
 
 it.each([
-  ...MALFORMED.provider.map(
-    (text) => ['provider', text, readProviderKey, isProviderSecret] as const,
-  ),
+  ...MALFORMED.provider.map((text) => [KEY, text, readProviderKey, isProviderSecret] as const),
   ...MALFORMED.callback.map(
-    (text) => ['callback', text, readCallbackTokens, isCallbackSecret] as const,
+    (text) => [TOKENS, text, readCallbackTokens, isCallbackSecret] as const,
   ),
-])('the %s secret is refused without quoting it: %j', async (which, text, read, isValid) => {
+])('the secret %s is refused without quoting it: %j', async (name, text, read, isValid) => {
   const { secrets } = depsWith({ [KEY]: text, [TOKENS]: text })
 
   const error = await read(secrets, 'test').catch((thrown: unknown) => thrown)
 
-  expect(error).toStrictEqual(new Error(`the ${which} secret is malformed`))
+  expect(error).toStrictEqual(new Error(`the secret ${name} is malformed`))
   expect(error).not.toHaveProperty('cause')
   expect(isValid(text)).toBe(false)
 })
