@@ -49,20 +49,24 @@ export function sealContext(
   return { stage, client: clientId, endpoint: endpointId }
 }
 
-/** Throws if the secret is missing, malformed or unreadable. The error never has the value. */
+/**
+ * Throws if the secret is missing, malformed or unreadable. The error never has the value. A
+ * malformed secret is read again, because a person may have corrected it.
+ */
 export async function readSecret<Schema extends v.GenericSchema>(
   secrets: Pick<Secrets, 'get'>,
-  what: string,
   name: string,
   schema: Schema,
   fresh: 'fresh' | undefined,
 ): Promise<v.InferOutput<Schema>> {
-  const text = await secrets.get(name, fresh)
-  if (text === undefined) throw new Error(`the ${what} secret is missing`)
-  const parsed = v.safeParse(schema, text)
+  for (const asked of [fresh, 'fresh'] as const) {
+    const text = await secrets.get(name, asked)
+    if (text === undefined) throw new Error(`the secret ${name} is missing`)
+    const parsed = v.safeParse(schema, text)
+    if (parsed.success) return parsed.output
+  }
   // No cause, because it would quote the secret.
-  if (!parsed.success) throw new Error(`the ${what} secret is malformed`)
-  return parsed.output
+  throw new Error(`the secret ${name} is malformed`)
 }
 
 /**

@@ -39,19 +39,12 @@ export function loggedProvider(
 /** The refusal of a single payment is no provider failure: `trouble` is 0. */
 function logOutcome(log: Deps['log'], answer: Outcome, fields: LogFields) {
   if (answer.kind === 'refused') {
-    return log.warn('provider.call_failed', {
-      ...fields,
-      reason: answer.code,
-      trouble: answer.isAccountWide ? 1 : 0,
-    })
+    const trouble = answer.isAccountWide ? 1 : 0
+    return log.warn('provider.call_failed', { ...fields, reason: answer.code, trouble })
   }
   if (!('reason' in answer)) return log.info('provider.called', fields)
-  const failureFields = {
-    ...fields,
-    reason: answer.reason,
-    code: 'code' in answer ? answer.code : undefined,
-    trouble: 1,
-  }
+  const { reason, code } = { code: undefined, ...answer }
+  const failureFields = { ...fields, reason, code, trouble: 1 }
   // Only we can fix our mistake, so it has its own log code and alarm.
   if (answer.kind === 'unanswered' && isOurMistake(answer))
     return log.error('provider.call_refused', failureFields)

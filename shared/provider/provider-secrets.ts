@@ -17,8 +17,7 @@ export async function readProviderKey(
   stage: string,
   fresh?: 'fresh',
 ): Promise<string> {
-  return (await readSecret(secrets, 'provider', providerSecretName(stage), ProviderSecret, fresh))
-    .secret_key
+  return (await readSecret(secrets, providerSecretName(stage), ProviderSecret, fresh)).secret_key
 }
 
 // The minimum length prevents guessing, because the token alone authenticates a callback.
@@ -37,7 +36,7 @@ export async function readCallbackTokens(
   stage: string,
   fresh?: 'fresh',
 ) {
-  return (await readSecret(secrets, 'callback', callbackSecretName(stage), CallbackSecret, fresh))
+  return (await readSecret(secrets, callbackSecretName(stage), CallbackSecret, fresh))
     .callback_tokens
 }
 

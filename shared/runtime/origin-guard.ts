@@ -36,7 +36,7 @@ export async function assertFromFront(
 
 async function originSecrets({ secrets, stage }: OriginDeps, fresh?: 'fresh') {
   const name = originSecretName(stage.name)
-  const { current, previous } = await readSecret(secrets, 'origin', name, OriginSecretSchema, fresh)
+  const { current, previous } = await readSecret(secrets, name, OriginSecretSchema, fresh)
   return previous === undefined ? [current] : [current, previous]
 }
 

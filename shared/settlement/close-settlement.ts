@@ -4,7 +4,7 @@ import { derivedUuid } from '../ids.ts'
 import { type Entry, NO_FIGURES, newEntry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { readWindow, recreditWindow } from '../ledger/window-store.ts'
-import { requireApproval } from '../operator/approval-store.ts'
+import { type ApprovedFigures, requireApproval } from '../operator/approval-store.ts'
 import { type RecordDeps, readAuditRecords, recordChange } from '../operator/audit-record-store.ts'
 import type { Steps } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
@@ -128,47 +128,35 @@ export function recreditEntry(settlement: Settlement, postedAt: Timestamp): Entr
   })
 }
 
-/** Another operator, or a settlement that raises the fence, may refuse an attempt. */
-const MAX_TRIES = 5
-
 /**
  * Makes the net of a failed settlement available again, once: settlement, window, entry and audit
  * record in one transaction. The next settlement contains the net as one line. Only a person knows
  * that the transfer did not go out, so it needs an approval (section 11). Throws 404, and 422
  * without the approval, or unless the settlement has failed, has the sums of its entries and is not
- * re-credited yet. Throws 409 if a restore kept the record of its re-credit without its row, or if
- * other changes of the ledger refuse every try.
+ * re-credited yet. Throws 409 as `giveBack` does.
  */
-export async function recreditSettlement(
+export function recreditSettlement(
   deps: CloseDeps,
   input: CloseInput & { readonly notes: string },
 ) {
-  for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const { settlement, postedAt } = await settlementToGiveBack(
-      deps,
-      input,
-      'recredit-settlement',
-      assertRecreditable,
-    )
-    const approval = await requireApproval(deps, {
-      action: 'recredit-settlement',
-      payload: { settlement_id: settlement.settlementId },
-    })
+  const how = {
+    action: 'recredit-settlement',
+    figures: {},
+    assertState: assertRecreditable,
+  } as const
+  return giveBack(deps, input, how, (settlement, postedAt) => {
+    const { clientId, netMinor } = settlement
     const recredited: Settlement = { ...settlement, recreditedAt: postedAt }
-    const action = {
-      operator: input.operator,
-      action: 'recredit-settlement',
-      details: { notes: input.notes, approved: approval.shown },
+    return {
+      answer: recredited,
+      after: { ...statusRecord(recredited), notes: input.notes },
+      steps: {
+        settlement: markRecredited(settlement, postedAt),
+        window: recreditWindow(clientId, netMinor, postedAt),
+        entry: putEntry(clientId, recreditEntry(settlement, postedAt)),
+      },
     }
-    const { applied } = await recordChange(deps, changeRecord(settlement, recredited, action), {
-      settlement: markRecredited(settlement, postedAt),
-      approval: approval.step,
-      window: recreditWindow(settlement.clientId, settlement.netMinor, postedAt),
-      entry: putEntry(settlement.clientId, recreditEntry(settlement, postedAt)),
-    })
-    if (applied) return recredited
-  }
-  throw conflict('other changes of this ledger are in progress; try again')
+  })
 }
 
 function assertRecreditable(settlement: Settlement) {
@@ -178,28 +166,60 @@ function assertRecreditable(settlement: Settlement) {
   throw refused('settlement was recredited already', hint)
 }
 
+/** Another operator, or a settlement that raises the fence, may refuse a try. */
+const MAX_TRIES = 5
+
+type GivenBack<Answer> = {
+  readonly answer: Answer
+  readonly after: object
+  readonly steps: Steps<string>
+}
+
 /**
- * Checks that a settlement's net may go back to its client, and answers when it is booked. Throws
- * 409 if a record says that `action` was done: after a restore the table may have the record of a
+ * Books a settlement's net back to its client, and uses up the approval of the action. Throws 409
+ * if a record says that the action was done: after a restore the table may have the record of a
  * change whose row it has lost. The records must be read before the row, because a change that runs
- * at the same time writes both.
+ * at the same time writes both. Throws 409 too if other changes of the ledger refuse every try.
  */
-export async function settlementToGiveBack(
+export async function giveBack<Answer>(
   deps: CloseDeps,
-  { settlementId }: CloseInput,
-  action: string,
-  assertState: (settlement: Settlement) => void,
-) {
-  const { records } = await readAuditRecords(deps, settlementId)
-  const settlement = await findAnySettlement(deps, settlementId)
-  assertState(settlement)
-  const { clientId } = settlement
-  if (records.some((record) => record.action === action)) {
-    const message = `a record says that ${action} of settlement ${settlementId} was done`
-    const actionHint = `Run recount-ledger --client_id ${clientId}: it brings back what a restore lost.`
-    throw conflict(message, actionHint)
+  { settlementId, operator }: CloseInput,
+  {
+    action,
+    figures,
+    assertState,
+  }: {
+    readonly action: 'recredit-settlement' | 'return-payout'
+    readonly figures: ApprovedFigures
+    readonly assertState: (settlement: Settlement) => void
+  },
+  booked: (settlement: Settlement, postedAt: Timestamp) => GivenBack<Answer>,
+): Promise<Answer> {
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
+    const { records } = await readAuditRecords(deps, settlementId)
+    const settlement = await findAnySettlement(deps, settlementId)
+    assertState(settlement)
+    const { clientId } = settlement
+    if (records.some((record) => record.action === action)) {
+      const message = `a record says that ${action} of settlement ${settlementId} was done`
+      const actionHint = `Run recount-ledger --client_id ${clientId}: it brings back what a restore lost.`
+      throw conflict(message, actionHint)
+    }
+    await requireOwnSums(deps, settlement)
+    const { closedUntil } = await readWindow(deps, clientId)
+    const { answer, after, steps } = booked(settlement, later(deps.now(), closedUntil))
+    const payload = { settlement_id: settlementId, ...figures }
+    const approval = await requireApproval(deps, { action, payload })
+    const record = {
+      subject: settlementId,
+      clientId,
+      operator,
+      action,
+      before: statusRecord(settlement),
+      after: { ...after, approved: approval.shown },
+    }
+    const { applied } = await recordChange(deps, record, { ...steps, approval: approval.step })
+    if (applied) return answer
   }
-  await requireOwnSums(deps, settlement)
-  const { closedUntil } = await readWindow(deps, clientId)
-  return { settlement, postedAt: later(deps.now(), closedUntil) }
+  throw conflict('other changes of this ledger are in progress; try again')
 }

@@ -1,62 +1,40 @@
-import { conflict, refused } from '../errors.ts'
+import { refused } from '../errors.ts'
 import { derivedUuid } from '../ids.ts'
 import { type Entry, figuresOf, newEntry } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { adjustmentLegs } from '../journal/legs.ts'
 import { adjustCredit } from '../ledger/shard-store.ts'
 import { ZERO } from '../money.ts'
-import { requireApproval } from '../operator/approval-store.ts'
-import { recordChange } from '../operator/audit-record-store.ts'
 import type { Timestamp } from '../time.ts'
 import { tryToMake } from '../verdict/difference.ts'
-import {
-  type CloseDeps,
-  recreditEntry,
-  settlementToGiveBack,
-  statusRecord,
-  type TransferInput,
-} from './close-settlement.ts'
+import { type CloseDeps, giveBack, recreditEntry, type TransferInput } from './close-settlement.ts'
 import type { Settlement } from './settlement.ts'
 import { markReturned } from './settlement-store.ts'
-
-/** Other operators, and a settlement that raises the fence, may refuse a try. */
-const MAX_TRIES = 5
 
 /**
  * Books a transfer that came back after its settlement was marked paid (design section 12), once:
  * settlement, shard, entry and audit record in one transaction. The settlement stays paid; the next
  * settlement has its net as one line. It uses up its approval. Throws 404, and 422 without the
  * approval, or unless the settlement is paid, has the sums of its entries and is not returned yet.
- * Throws 409 if a restore kept the record of its return without its row, or if other changes of the
- * ledger refuse every try.
+ * Throws 409 as `giveBack` does.
  */
-export async function returnPayout(deps: CloseDeps, input: TransferInput) {
-  for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const opened = await settlementToGiveBack(deps, input, 'return-payout', assertReturnable)
-    const { settlement, postedAt: returnedAt } = opened
-    const { settlementId, clientId, netMinor } = settlement
-    const details = { bank_reference: input.bankReference, value_date: input.valueDate ?? null }
-    const payload = { settlement_id: settlementId, ...details }
-    const approval = await requireApproval(deps, { action: 'return-payout', payload })
+export function returnPayout(deps: CloseDeps, input: TransferInput) {
+  const figures = { bank_reference: input.bankReference, value_date: input.valueDate ?? null }
+  const shown = { ...figures, notes: input.notes ?? null }
+  const how = { action: 'return-payout', figures, assertState: assertReturnable } as const
+  return giveBack(deps, input, how, (settlement, returnedAt) => {
+    const { clientId, netMinor } = settlement
     const entry = returnedEntry(settlement, returnedAt)
-    const shown = { ...details, notes: input.notes ?? null }
-    const record = {
-      subject: settlementId,
-      clientId,
-      operator: input.operator,
-      action: 'return-payout',
-      before: statusRecord(settlement),
-      after: { returned_at: returnedAt, ...shown, approved: approval.shown },
+    return {
+      answer: { ...toReturnedDto(settlement, entry), ...shown },
+      after: { returned_at: returnedAt, ...shown },
+      steps: {
+        settlement: markReturned(settlement, returnedAt),
+        ledger: adjustCredit(clientId, netMinor, returnedAt),
+        entry: putEntry(clientId, entry),
+      },
     }
-    const { applied } = await recordChange(deps, record, {
-      settlement: markReturned(settlement, returnedAt),
-      approval: approval.step,
-      ledger: adjustCredit(clientId, netMinor, returnedAt),
-      entry: putEntry(clientId, entry),
-    })
-    if (applied) return { ...toReturnedDto(settlement, entry), ...shown }
-  }
-  throw conflict('other changes of this ledger are in progress; try again')
+  })
 }
 
 function assertReturnable({ status, returnedAt }: Settlement) {

@@ -55,9 +55,9 @@ async function wakeSync(deps: CallbackDeps) {
   const { syncWokenAt: lastWokenAt } = deps.memory
   if (lastWokenAt !== undefined && lastWokenAt <= now && now < addMs(lastWokenAt, 30 * SECOND_MS))
     return
-  deps.memory.syncWokenAt = now
   // The provider needs some time to book what it has announced.
   await deps.queues.send('sync', { body: { woken: true }, delaySeconds: 15, group: 'sync' })
+  deps.memory.syncWokenAt = now
 }
 
 async function applyCallback(

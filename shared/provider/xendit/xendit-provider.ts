@@ -84,7 +84,9 @@ export function xenditProvider(options: XenditOptions): Provider {
     const allHeaders = { authorization, 'api-version': '2024-11-11', ...headers }
     const outcome = await makeCall({ ...call, method, timeoutMs, url, headers: allHeaders })
     noteLimit(operation, outcome)
-    isKeyRefused = outcome.kind === 'answered' && outcome.status === 401
+    isKeyRefused =
+      outcome.kind === 'answered' &&
+      (outcome.status === 401 || errorCodeOf(outcome.json) === 'REQUEST_FORBIDDEN_ERROR')
     return outcome
   }
   return {

@@ -57,12 +57,7 @@ export function updateExpression(changes: Changes, p: Placeholders) {
     ([field, value]) => `${p.name(field)} ${p.value(value)}`,
   )
   const removals = (changes.remove ?? []).map((field) => p.name(field))
-  const clauses = [
-    ['SET', assignments] as const,
-    ['ADD', additions] as const,
-    ['REMOVE', removals] as const,
-  ]
-  return clauses
+  return Object.entries({ SET: assignments, ADD: additions, REMOVE: removals })
     .flatMap(([word, parts]) => (parts.length > 0 ? [`${word} ${parts.join(', ')}`] : []))
     .join(' ')
 }

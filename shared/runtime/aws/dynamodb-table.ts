@@ -70,7 +70,16 @@ export function dynamoDbRequests(
 }
 
 /** Undefined values are left out, in nested values too. */
-const TRANSLATION = { marshallOptions: { removeUndefinedValues: true } }
+const TRANSLATION = {
+  marshallOptions: { removeUndefinedValues: true },
+  unmarshallOptions: { wrapNumbers: numberFrom },
+}
+
+/** The SDK reads an unsafe number as a bigint, which stops an audit: JSON has none. */
+function numberFrom(digits: string) {
+  const number = Number(digits)
+  return Math.abs(number) > Number.MAX_SAFE_INTEGER ? digits : number
+}
 
 async function getItem({ client, name }: DocumentTable, key: Key, some: SomeFields | undefined) {
   const p = placeholders()
@@ -192,7 +201,9 @@ function returnsNothing(step: Step) {
  * exists.
  */
 function refusedItem(raw: Record<string, AttributeValue> | undefined): Item | undefined {
-  return raw && Object.keys(raw).length > 0 ? fromItem(unmarshall(raw)) : undefined
+  return raw && Object.keys(raw).length > 0
+    ? fromItem(unmarshall(raw, { wrapNumbers: numberFrom }))
+    : undefined
 }
 
 async function transactWrite(

@@ -123,6 +123,9 @@ describe('a callback while the provider limits our calls', () => {
   it('about a refund or a dispute makes no call, and wakes the sync at most every 30 seconds', async () => {
     const { deps, receive } = await aHiddenPayment('missing', memoryDeps())
     const data = { payment_id: 'py-1' }
+    const without = { ...deps, queues: { send: () => Promise.reject(new Error('no queue')) } }
+    const lost = receive({ event: 'refund.succeeded', ...data, data }, undefined, without)
+    await expect(lost).rejects.toThrow('no queue')
 
     for (const event of ['refund.succeeded', 'dispute.won', 'dispute.lost']) {
       deps.clock.advance(15)

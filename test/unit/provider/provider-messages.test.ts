@@ -149,7 +149,7 @@ describe('the secrets of a stage', () => {
     expect(await readProviderKey(secrets, 'test')).toBe(PROVIDER_KEY)
     expect(isProviderSecret(PROVIDER_SECRET)).toBe(true)
     await expect(readProviderKey(secrets, 'production')).rejects.toThrow(
-      'the provider secret is missing',
+      'the secret gateway/production/provider is missing',
     )
   })
 
@@ -181,18 +181,16 @@ const MALFORMED = {
 }
 
 it.each([
-  ...MALFORMED.provider.map(
-    (text) => ['provider', text, readProviderKey, isProviderSecret] as const,
-  ),
+  ...MALFORMED.provider.map((text) => [KEY, text, readProviderKey, isProviderSecret] as const),
   ...MALFORMED.callback.map(
-    (text) => ['callback', text, readCallbackTokens, isCallbackSecret] as const,
+    (text) => [TOKENS, text, readCallbackTokens, isCallbackSecret] as const,
   ),
-])('the %s secret is refused without quoting it: %j', async (which, text, read, isValid) => {
+])('the secret %s is refused without quoting it: %j', async (name, text, read, isValid) => {
   const { secrets } = depsWith({ [KEY]: text, [TOKENS]: text })
 
   const error = await read(secrets, 'test').catch((thrown: unknown) => thrown)
 
-  expect(error).toStrictEqual(new Error(`the ${which} secret is malformed`))
+  expect(error).toStrictEqual(new Error(`the secret ${name} is malformed`))
   expect(error).not.toHaveProperty('cause')
   expect(isValid(text)).toBe(false)
 })
@@ -200,14 +198,15 @@ it.each([
 // Tokens that are nearly right: `fuzz-background.test.ts`. A secret that is not there:
 // `api-envelope.test.ts`, 500.
 it.each([
-  [OLD, true, [undefined]],
-  [NEW, true, [undefined, 'fresh']],
-  ['a-token-of-a-stranger', false, [undefined, 'fresh']],
-  [undefined, false, [undefined]],
+  [tokens(OLD), OLD, true, [undefined]],
+  [tokens(OLD), NEW, true, [undefined, 'fresh']],
+  [tokens(OLD), 'a-token-of-a-stranger', false, [undefined, 'fresh']],
+  [tokens(OLD), undefined, false, [undefined]],
+  ['{}', NEW, true, [undefined, 'fresh']],
 ])(
-  'isCallbackToken asks for fresh tokens only where %s is none of those in the cache',
-  async (token, accepted, reads) => {
-    const get = vi.fn(async (_name: string, fresh?: 'fresh') => tokens(fresh ? NEW : OLD))
+  'isCallbackToken asks for fresh tokens only where %s in the cache does not fit %s',
+  async (cached, token, accepted, reads) => {
+    const get = vi.fn(async (_name: string, fresh?: 'fresh') => (fresh ? tokens(NEW) : cached))
 
     expect(await isCallbackToken({ ...testDeps(), secrets: { get } }, token)).toBe(accepted)
     expect(get.mock.calls.map(([, fresh]) => fresh)).toStrictEqual(reads)

@@ -250,18 +250,24 @@ describe('the provider’s Rate-Limit headers', () => {
   })
 })
 
-it('a call after a 401 asks for a fresh key, and a call after another answer does not', async () => {
+it('a call after a refused key asks for a fresh key, and a call after another answer does not', async () => {
   const get = vi.fn(async (_name, _fresh?) => PROVIDER_SECRET)
-  const answers = [401, 404, 404].map((status) => json(status, {}))
+  const forbidden = json(403, { error_code: 'REQUEST_FORBIDDEN_ERROR' })
+  const answers = [json(401, {}), forbidden, json(404, {}), json(404, {})]
   const { provider } = await scriptedProvider(
     (...call) => answers.shift()?.(...call),
     Date.now,
     get,
   )
 
-  for (let calls = 0; calls < 3; calls++) await provider.getPayment('py-1')
+  for (let calls = 0; calls < 4; calls++) await provider.getPayment('py-1')
 
-  expect(get.mock.calls.map(([, fresh]) => fresh)).toStrictEqual([undefined, 'fresh', undefined])
+  expect(get.mock.calls.map(([, fresh]) => fresh)).toStrictEqual([
+    undefined,
+    'fresh',
+    'fresh',
+    undefined,
+  ])
 })
 
 it.each([
