@@ -93,7 +93,7 @@ export const HELD_EVENT = 'heldEvent'
 
 /**
  * What a payment shows of its money in suspense after the item's change, with the steps of its
- * event and `report`, which sends its deliveries. Undefined if it shows no change.
+ * event and `report`, which sends its deliveries. Undefined if it shows the item so already.
  */
 export async function announceMoney(
   deps: HeldDeps,
@@ -103,11 +103,12 @@ export async function announceMoney(
 ) {
   const shown = shownMoney(item)
   if (shown === undefined) return undefined
-  const after = withShown(payment, shown)
-  const { held } = after
-  if (isDeepStrictEqual(held, payment.held)) return undefined
+  const known = payment.held ?? []
+  if (known.some((one) => isDeepStrictEqual(one, shown))) return undefined
+  const others = known.filter(({ suspenseId }) => suspenseId !== shown.suspenseId)
+  const held = newestShown([...others, shown])
   if (isAnnounced) return { held, steps: {}, freshUntil: undefined, report: async () => {} }
-  const announcement = await announcementOfHeld(deps, after, shown, deps.now())
+  const announcement = await announcementOfHeld(deps, { ...payment, held }, shown, deps.now())
   const { event, ...deliveries } = announcement.steps
   return {
     held,
@@ -142,9 +143,4 @@ function shownStatus({ status, resolution }: Suspense) {
 export function newestShown(items: readonly HeldMoney[]): HeldMoney[] {
   const order = ({ at, suspenseId }: HeldMoney) => `${at} ${suspenseId}`
   return items.toSorted((a, b) => (order(a) < order(b) ? -1 : 1)).slice(-MAX_SHOWN)
-}
-
-function withShown(payment: Payment, shown: HeldMoney): Payment {
-  const others = (payment.held ?? []).filter(({ suspenseId }) => suspenseId !== shown.suspenseId)
-  return { ...payment, held: newestShown([...others, shown]) }
 }

@@ -26,26 +26,32 @@ import { aScene, paymentTest } from './payment-test.ts'
 import { refundOf } from './suspense-test.ts'
 
 /** `shown`: what the merchant sees. `told`: the webhooks of held money, by status. */
-const it = paymentTest.extend('held', ({ deps, client, payment, scene }) => ({
-  shown: async () => toPaymentDto(await scene.reread()).held,
-  told: async () => {
-    const events = await eventsOf(deps, payment)
-    return events
-      .filter((event) => event?.type === 'payment.held' && event.endpointIds.length > 0)
-      .map((event) => String(event?.name.split('#').at(-1)))
-      .toSorted((one, other) => (one < other ? -1 : 1))
-  },
-  subscribe: () =>
-    storedEndpoint(deps, { clientId: client.clientId, eventTypes: ['*', 'payment.held'] }),
-  paySecond: async () => {
-    scene.pay()
-    await scene.notify()
-    const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 60_000)
+const it = paymentTest.extend('held', ({ deps, client, payment, scene }) => {
+  const payAgain = async (amount = 60_000) => {
+    const providerPaymentId = deps.provider.pay(payment.paymentRequestId, amount)
     deps.clock.advance(1)
     await scene.notify({ providerPaymentId })
     return providerPaymentId
-  },
-}))
+  }
+  return {
+    payAgain,
+    shown: async () => toPaymentDto(await scene.reread()).held,
+    told: async () => {
+      const events = await eventsOf(deps, payment)
+      return events
+        .filter((event) => event?.type === 'payment.held' && event.endpointIds.length > 0)
+        .map((event) => String(event?.name.split('#').at(-1)))
+        .toSorted((one, other) => (one < other ? -1 : 1))
+    },
+    subscribe: () =>
+      storedEndpoint(deps, { clientId: client.clientId, eventTypes: ['*', 'payment.held'] }),
+    paySecond: async () => {
+      scene.pay()
+      await scene.notify()
+      return payAgain()
+    },
+  }
+})
 
 function refund(deps: TestDeps, suspenseId: string, amount: number) {
   return itemOf(deps, suspenseId).then((item) => refundOf(deps, item, `refund_${amount}`, amount))
@@ -99,10 +105,7 @@ it('money that comes after the expiry is shown, and again when it went back', as
   await held.subscribe()
   scene.request({ status: 'expired' })
   await scene.notify()
-  const suspenseId = deps.provider.pay(payment.paymentRequestId)
-  deps.clock.advance(5)
-  await scene.notify({ providerPaymentId: suspenseId })
-  await refund(deps, suspenseId, payment.notionalMinor)
+  await refund(deps, await held.payAgain(payment.notionalMinor), payment.notionalMinor)
 
   expect(await scene.reread()).toMatchObject({ status: 'expired' })
   expect(await held.shown()).toMatchObject([
@@ -206,16 +209,15 @@ describe('what became of held money is shown and told', () => {
   })
 })
 
-it('the payment shows the last ten, in their order', async ({ deps, scene, payment, held }) => {
-  await held.paySecond()
-  for (let at = 0; at < 11; at++) {
-    const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 61_000 + at)
-    deps.clock.advance(1)
-    await scene.notify({ providerPaymentId })
-  }
+it('the payment shows the last ten in order, and an older one is told', async ({ deps, held }) => {
+  await held.subscribe()
+  const oldest = await held.paySecond()
+  for (let at = 0; at < 11; at++) await held.payAgain(61_000 + at)
+  await refund(deps, oldest, 60_000)
 
   const amounts = (await held.shown())?.map(({ amount_minor: amount }) => amount)
   expect(amounts).toStrictEqual(Array.from({ length: 10 }, (_, at) => 61_001 + at))
+  expect(await held.told()).toContain('refunded')
 })
 
 describe('the transaction of held money', () => {
