@@ -1,5 +1,5 @@
 import { requireClient } from '../client/client-store.ts'
-import { conflict, invalid, invalidField, notFound } from '../errors.ts'
+import { conflict, invalidField, notFound } from '../errors.ts'
 import { derivedUuid } from '../ids.ts'
 import { type Entry, figuresOf, newEntry } from '../journal/entry.ts'
 import { findEntry, putEntry } from '../journal/entry-store.ts'
@@ -45,8 +45,7 @@ export async function adjustLedger(
   input: AdjustmentInput,
 ): Promise<AdjustmentResult> {
   const { kind, amountMinor, providerTransactionId } = input
-  if (amountMinor === 0)
-    throw invalid('amount_minor must not be 0', { amount_minor: ['must not be 0'] })
+  if (amountMinor === 0) throw invalidField('amount_minor', 'must not be 0')
   if (providerTransactionId !== undefined && kind !== 'correction')
     throw invalidField('provider_transaction_id', 'only with kind correction')
   const { clientId } = await requireClient(deps, input.clientId)
@@ -62,9 +61,16 @@ export async function adjustLedger(
     // The chain of the client's records puts the adjustments of its operators into an order.
     const head = { last: await findAuditHead(deps, clientId) }
     const window = await readWindow(deps, clientId)
-    await assertWithinBounds(deps, input, window)
     const asked = approvalFor(input)
-    const approval = asked && (await requireApproval(deps, asked))
+    let approval: UsedApproval | undefined
+    try {
+      await assertWithinBounds(deps, input, window)
+      approval = asked && (await requireApproval(deps, asked))
+    } catch (cause) {
+      // Another call of this adjustment may have used the approval, or paid the debt.
+      if (await findEarlierAdjustment(deps, input)) continue
+      throw cause
+    }
     const outcome = await onOpenDay(deps, async (now) => {
       const postedAt = later(now, window.closedUntil)
       const { adjusted, record, steps } = planAdjustment(input, { row, window, approval, postedAt })
@@ -91,27 +97,20 @@ async function assertWithinBounds(
   { writtenOffMinor }: Window,
 ) {
   if (kind === 'correction') return
+  let mostMinor = kind === 'recovered' ? ZERO : writtenOffMinor
   if (amountMinor > 0) {
     const { pendingMinor, availableMinor } = await getBalance(deps, clientId)
-    const owedMinor = atLeastZero(less(ZERO, plus(pendingMinor, availableMinor)))
-    if (amountMinor > owedMinor) throw boundError(`this client owes only ${owedMinor} IDR`)
-    return
+    mostMinor = atLeastZero(less(ZERO, plus(pendingMinor, availableMinor)))
+  } else if (kind === 'recovered') {
+    for (const one of await listAdjustments(deps, clientId))
+      if (one.kind === kind) mostMinor = plus(mostMinor, one.amountMinor)
   }
-  const recorded = (await listAdjustments(deps, clientId)).filter((one) => one.kind === kind)
-  const recordedMinor =
-    kind === 'written_off'
-      ? writtenOffMinor
-      : recorded.reduce((sum, one) => plus(sum, one.amountMinor), ZERO)
-  if (plus(recordedMinor, amountMinor) < 0)
-    throw boundError(
-      `this client has only ${recordedMinor} IDR ${kind === 'recovered' ? 'paid back' : 'written off'}`,
-    )
-}
-
-function boundError(reason: string) {
-  return invalidField(
+  if (Math.abs(amountMinor) <= mostMinor) return
+  const most = `only ${mostMinor} IDR`
+  const words = kind === 'recovered' ? 'paid back' : 'written off'
+  throw invalidField(
     'amount_minor',
-    reason,
+    amountMinor > 0 ? `this client owes ${most}` : `this client has ${most} ${words}`,
     'get-books with client_id shows what the client owes. A correction has no bounds.',
   )
 }

@@ -33,6 +33,8 @@ const it = paymentTest.extend('held', ({ deps, client, payment, scene }) => {
     await scene.notify({ providerPaymentId })
     return providerPaymentId
   }
+  const subscribe = (eventTypes = ['*', 'payment.held']) =>
+    storedEndpoint(deps, { clientId: client.clientId, eventTypes })
   return {
     payAgain,
     shown: async () => toPaymentDto(await scene.reread()).held,
@@ -43,9 +45,9 @@ const it = paymentTest.extend('held', ({ deps, client, payment, scene }) => {
         .map((event) => String(event?.name.split('#').at(-1)))
         .toSorted((one, other) => (one < other ? -1 : 1))
     },
-    subscribe: () =>
-      storedEndpoint(deps, { clientId: client.clientId, eventTypes: ['*', 'payment.held'] }),
-    paySecond: async () => {
+    subscribe,
+    paySecond: async (eventTypes?: string[]) => {
+      await subscribe(eventTypes)
       scene.pay()
       await scene.notify()
       return payAgain()
@@ -53,8 +55,8 @@ const it = paymentTest.extend('held', ({ deps, client, payment, scene }) => {
   }
 })
 
-function refund(deps: TestDeps, suspenseId: string, amount: number) {
-  return itemOf(deps, suspenseId).then((item) => refundOf(deps, item, `refund_${amount}`, amount))
+async function refund(deps: TestDeps, suspenseId: string, amount: number) {
+  await refundOf(deps, await itemOf(deps, suspenseId), `refund_${amount}`, amount)
 }
 
 async function itemOf(deps: TestDeps, suspenseId: string) {
@@ -128,7 +130,6 @@ it('money of a push that the customer confirms after its cancel is shown', async
 })
 
 it('a second capture is shown once, however often its callback comes', async ({ scene, held }) => {
-  await held.subscribe()
   const providerPaymentId = await held.paySecond()
   await Promise.all([1, 2, 3].map(() => scene.notify({ providerPaymentId })))
 
@@ -171,9 +172,8 @@ it('money is never taken for held while another item has its id', async ({
   await expect(closePayment(deps, payment, end)).rejects.toThrow(message)
 })
 
-it('only endpoints that name the event get it', async ({ deps, client, held }) => {
-  await storedEndpoint(deps, { clientId: client.clientId, eventTypes: ['*'] })
-  await held.paySecond()
+it('only endpoints that name the event get it', async ({ held }) => {
+  await held.paySecond(['*'])
 
   expect(await held.shown()).toHaveLength(1)
   expect(await held.told()).toStrictEqual([])
@@ -181,7 +181,6 @@ it('only endpoints that name the event get it', async ({ deps, client, held }) =
 
 describe('what became of held money is shown and told', () => {
   it('when the provider has refunded all of it, not before', async ({ deps, held }) => {
-    await held.subscribe()
     const suspenseId = await held.paySecond()
     await settle(deps, suspenseId)
     await refund(deps, suspenseId, 20_000)
@@ -197,7 +196,6 @@ describe('what became of held money is shown and told', () => {
     ['refunded_by_bank', 'refunded'],
     ['written_off', 'written_off'],
   ] as const)('when an operator has %s it', async ([resolution, status], { deps, held }) => {
-    await held.subscribe()
     const suspenseId = await held.paySecond()
     await settle(deps, suspenseId)
 
@@ -209,13 +207,12 @@ describe('what became of held money is shown and told', () => {
   })
 })
 
-it('the payment shows the last ten in order, and an older one is told', async ({ deps, held }) => {
-  await held.subscribe()
+it('the payment shows the last ten in order, and tells of older ones', async ({ deps, held }) => {
   const oldest = await held.paySecond()
   for (let at = 0; at < 11; at++) await held.payAgain(61_000 + at)
   await refund(deps, oldest, 60_000)
 
-  const amounts = (await held.shown())?.map(({ amount_minor: amount }) => amount)
+  const amounts = (await held.shown())?.map((one) => one.amount_minor)
   expect(amounts).toStrictEqual(Array.from({ length: 10 }, (_, at) => 61_001 + at))
   expect(await held.told()).toContain('refunded')
 })
@@ -229,10 +226,8 @@ describe('the transaction of held money', () => {
   }) => {
     scene.pay()
     await scene.notify()
-    const [first, other] = [60_000, 70_000].map((amount) =>
-      deps.provider.pay(payment.paymentRequestId, amount),
-    )
-    const racing = beforeCommit(deps, () => scene.notify({ providerPaymentId: other }))
+    const first = deps.provider.pay(payment.paymentRequestId, 60_000)
+    const racing = beforeCommit(deps, () => held.payAgain(70_000))
 
     await scene.notify({ providerPaymentId: first }, racing)
 
@@ -266,7 +261,6 @@ describe('the transaction of held money', () => {
     payment,
     held,
   }) => {
-    await held.subscribe()
     const suspenseId = await held.paySecond()
     await changeRow(deps, paymentKey(payment.paymentId), { remove: ['held'] })
 

@@ -6,13 +6,23 @@ import { findAuditRecordsOfClient } from '../../../shared/operator/audit-record-
 import { adjustmentKey, type Key } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
-import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
+import {
+  auditRecordsOf,
+  invokeAdmin,
+  invokeWhole,
+  OPERATOR,
+} from '../../support/operator-actions.ts'
 import { entriesIn } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { aLoneClient } from '../../support/settlement-builders.ts'
 import { pendingOf } from '../../support/synced-payment.ts'
 import { erase } from '../../support/tampering.ts'
-import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
+import {
+  beforeCommit,
+  beforeFirst,
+  type TableCall,
+  type TestDeps,
+} from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 
@@ -28,8 +38,8 @@ async function aWorld() {
   }
   /** A correction under which the client owes 30,000. */
   const owe = () => adjustBalance(deps, { clientId }, 'correction', -30_000, 'DEBT')
-  const adjust = (fields: object = {}, adjustDeps: TestDeps = deps) =>
-    invokeAdmin('adjust-ledger', adjustDeps, { operator: OPERATOR, ...request, ...fields })
+  const adjust = (fields = {}, own: TestDeps = deps, invoke = invokeAdmin) =>
+    invoke('adjust-ledger', own, { operator: OPERATOR, ...request, ...fields })
   const entries = () => entriesIn(deps, { clientId })
   return { deps, clientId, owe, adjust, entries, pendingSum: () => pendingOf(deps, { clientId }) }
 }
@@ -148,14 +158,11 @@ describe('adjust-ledger (design section 10)', () => {
     pendingSum,
   }) => {
     await owe()
-    const [first, second] = ['A', 'B'].map((reference) => ({
-      kind: 'recovered',
-      reference,
-      amount_minor: 20_000,
-    }))
-    const raced = beforeCommit(deps, () => adjust(first))
+    const act = (reference: string, own?: TestDeps) =>
+      adjust({ kind: 'recovered', reference, amount_minor: 20_000 }, own)
+    const raced = beforeCommit(deps, () => act('A'))
 
-    expect(await adjust(second, raced)).toMatchObject(
+    expect(await act('B', raced)).toMatchObject(
       refusal(422, 'amount_minor: this client owes only 10000 IDR'),
     )
     expect(await pendingSum()).toBe(-10_000)
@@ -197,13 +204,20 @@ describe('adjust-ledger (design section 10)', () => {
     expect(deps.changes).toStrictEqual([])
   })
 
-  it('answers the stored entry to two concurrent operators', async ({ deps, adjust, entries }) => {
-    const lower = { amount_minor: -25_000 }
-    const raced = beforeCommit(deps, () => adjust(lower))
+  it.for([
+    ['"steps"', -25_000],
+    ['APPROVAL#', 25_000],
+  ] as const)(
+    'answers the stored entry to a call overtaken before %s',
+    async ([text, amount_minor], { deps, adjust, entries }) => {
+      const isIt = (call: TableCall) => JSON.stringify(call).includes(text)
+      const raced = beforeFirst(deps, isIt, () => adjust({ amount_minor }))
 
-    expect(await adjust(lower, raced)).toStrictEqual(await adjust(lower))
-    expect(await entries()).toHaveLength(1)
-  })
+      const reply = await adjust({ amount_minor }, raced, invokeWhole)
+      expect(reply).toMatchObject(await adjust({ amount_minor }))
+      expect(await entries()).toHaveLength(1)
+    },
+  )
 
   it.for([{ amount_minor: 25_001 }, { kind: 'recovered' }, { provider_transaction_id: 'x' }])(
     'refuses the same reference with other figures: %o',
@@ -216,7 +230,7 @@ describe('adjust-ledger (design section 10)', () => {
   )
 
   it.for([
-    [{ amount_minor: 0 }, 'amount_minor must not be 0'],
+    [{ amount_minor: 0 }, 'amount_minor: must not be 0'],
     [{ amount_minor: 1.5 }, 'amount_minor: must be an integer'],
     [{ amount_minor: -1_000_000_000_001 }, 'amount_minor: at most 1000000000000 either way'],
     [
