@@ -2,7 +2,7 @@ import type { TableDeps } from '../deps.ts'
 import { conflict, refused } from '../errors.ts'
 import { type HouseEntry, newHouseEntry, onOpenDay, putHouseEntry } from '../journal/house-store.ts'
 import type { Minor } from '../money.ts'
-import { type Approvable, requireApproval } from '../operator/approval-store.ts'
+import { type Approvable, requireApproval, type UsedApproval } from '../operator/approval-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { attributeName } from '../table/attributes.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
@@ -27,7 +27,15 @@ export async function adjustHouse(deps: RecordDeps, input: HouseAdjustmentInput)
   assertEqual(input)
   const earlier = await findEarlier(deps, input)
   if (earlier) return toHouseAdjustmentDto(earlier)
-  const approval = input.bankMinor < 0 ? await requireApproval(deps, askedFor(input)) : undefined
+  let approval: UsedApproval | undefined
+  try {
+    if (input.bankMinor < 0) approval = await requireApproval(deps, askedFor(input))
+  } catch (cause) {
+    // Another call of this adjustment may have used the approval.
+    const concurrent = await findEarlier(deps, input)
+    if (concurrent) return toHouseAdjustmentDto(concurrent)
+    throw cause
+  }
   const { operator, ...figures } = input
   const outcome = await onOpenDay(deps, async (postedAt) => {
     const adjustment: HouseAdjustment = { ...figures, postedAt }

@@ -9,7 +9,7 @@ import {
 } from '../journal/house-store.ts'
 import { MAX_MOVEMENTS, type MoneyRow, type Movement } from '../journal/payment-money.ts'
 import { atLeastZero, less, type Minor, negated, ZERO } from '../money.ts'
-import { type Approvable, requireApproval } from '../operator/approval-store.ts'
+import { type Approvable, requireApproval, type UsedApproval } from '../operator/approval-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findAnyPayment, isForeign } from '../payment/payment-store.ts'
@@ -50,15 +50,21 @@ export async function refundPayment(
       throw invalid(`payment cannot be refunded in status=${payment.status}`)
     if (isForeign(payment))
       throw invalid('payment is stored under a client that its id does not belong to')
-    const earlier = payment.movements.find(
-      ({ type, transactionId }) => type === 'refund' && transactionId === transactionIdOf(input),
-    )
+    const earlier = earlierRefund(payment, input)
     if (earlier) return answerEarlier(deps, payment, earlier, input)
     const houseRow = await rowOf(deps, input)
     assertLeft(payment, input.amountMinor)
     const { providerPaymentId = '' } = payment.capture ?? {}
     if (!houseRow) refuseVoid(await requireRows(deps, providerPaymentId, payment))
-    const approval = houseRow ? undefined : await requireApproval(deps, askedFor(input))
+    let approval: UsedApproval | undefined
+    try {
+      if (!houseRow) approval = await requireApproval(deps, askedFor(input))
+    } catch (cause) {
+      // Another call of this refund may have used the approval.
+      const stored = await findAnyPayment(deps, input.paymentId)
+      if (stored.status === 'succeeded' && earlierRefund(stored, input)) continue
+      throw cause
+    }
     const transferred = houseRow && (await findOpenTransfer(deps, houseRow.transactionId))
     const { paymentId, clientId } = payment
     const details = toRefundDetails(input)
@@ -92,6 +98,12 @@ export async function refundPayment(
     return toRefundDto(outcome.movement.after, input)
   }
   throw conflict('the payment is being changed right now; try again')
+}
+
+function earlierRefund({ movements }: Payment, input: RefundInput) {
+  return movements.find(
+    ({ type, transactionId }) => type === 'refund' && transactionId === transactionIdOf(input),
+  )
 }
 
 function usedError(input: RefundInput) {

@@ -18,13 +18,20 @@ import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts
 import { approvalKey, type Key, shardKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { fail, payOut, settledAmount, withoutFloor } from '../../support/settlement-builders.ts'
 import { alter, erase, keyOfRow, putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeCommit, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import {
+  beforeCommit,
+  beforeFirst,
+  memoryDeps,
+  type TableCall,
+  type TestDeps,
+} from '../../support/test-deps.ts'
 import { APPROVER, askedApproval } from '../../support/with-approval.ts'
 import { bookedItem } from '../payment/suspense-test.ts'
-import { aCorrection, approve } from './approved-for.ts'
+import { aCorrection, approve, approvedFor } from './approved-for.ts'
 
 function act(deps: TestDeps, action: string, input: object) {
   return invokeWhole(action, deps, { operator: OPERATOR, ...input })
@@ -35,7 +42,26 @@ type Case = readonly [
   prepare: (deps: TestDeps) => Promise<{ action: string; input: object }>,
 ]
 
+const REPEATABLE: readonly Case[] = [
+  [
+    'an invoice of the house',
+    async () => {
+      const legs = { bank_minor: -4_500, cost_minor: -4_500 }
+      return { action: 'adjust-house', input: { ...legs, reference: 'INV-1' } }
+    },
+  ],
+  [
+    'a refund by our bank',
+    async (deps) => {
+      const payment = await aSucceededPayment(deps, await withoutFloor(deps))
+      const input = { payment_id: payment.paymentId, amount_minor: 1, bank_reference: 'R1' }
+      return { action: 'refund-payment', input }
+    },
+  ],
+]
+
 const CASES: readonly Case[] = [
+  ...REPEATABLE,
   [
     'a correction upwards',
     async (deps) => {
@@ -109,6 +135,19 @@ describe('an approved action (design section 11)', () => {
       expect(accepted).toMatchObject({ status: 200 })
       const key = approvalKey(asked ? approvalIdOf(asked) : '')
       expect(await deps.table.get(key)).toMatchObject({ usedAt: deps.now(), operator: APPROVER })
+    },
+  )
+
+  it.for(REPEATABLE)(
+    'answers what is booked to a call that another overtook before its approval: %s',
+    async ([, prepare]) => {
+      const deps = memoryDeps()
+      const { action, input } = await prepare(deps)
+      const approved = await approvedFor(deps, action, input)
+      const isApproval = (call: TableCall) => JSON.stringify(call).includes('APPROVAL#')
+      const raced = beforeFirst(deps, isApproval, () => approved())
+
+      expect(await approved(raced)).toStrictEqual(await approved())
     },
   )
 
