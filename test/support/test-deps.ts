@@ -252,6 +252,10 @@ export function beforeCommit(deps: TestDeps, other: () => unknown) {
 /** If `other` throws, the answer is lost. */
 export const afterFirst = atFirst('after')
 
+export function withoutQueue(deps: TestDeps) {
+  return { ...deps, queues: { send: () => Promise.reject(new Error('no queue')) } }
+}
+
 export function withoutTopic<Own extends TestDeps>(deps: Own) {
   return { ...deps, alerts: { publish: () => Promise.reject(new Error('no topic')) } }
 }

@@ -44,6 +44,7 @@ import {
 } from './retrying-table.ts'
 
 type DynamoDbTable = { readonly client: DynamoDBClient; readonly name: string }
+type Wait = (ms: number) => Promise<unknown>
 type DocumentTable = { readonly client: DynamoDBDocumentClient; readonly name: string }
 
 /** The SDK retries failed calls; `retryingTable` retries write conflicts. */
@@ -56,7 +57,7 @@ export function dynamoDbTable(
 
 export function dynamoDbRequests(
   { client, name }: DynamoDbTable,
-  wait: (ms: number) => Promise<unknown> = sleep,
+  wait: Wait = sleep,
 ): TableRequests {
   const table = { client: DynamoDBDocumentClient.from(client, TRANSLATION), name }
   return {
@@ -209,7 +210,7 @@ function refusedItem(raw: Record<string, AttributeValue> | undefined): Item | un
 async function transactWrite(
   { client, name }: DocumentTable,
   steps: readonly Step[],
-  wait: (ms: number) => Promise<unknown>,
+  wait: Wait,
 ): Promise<StepsOutcome> {
   try {
     await sendTransaction(
@@ -237,7 +238,7 @@ const IN_PROGRESS_WAIT_MS = 1_000
 async function sendTransaction(
   client: DynamoDBDocumentClient,
   TransactItems: TransactItem[],
-  wait: (ms: number) => Promise<unknown>,
+  wait: Wait,
 ) {
   const ClientRequestToken = randomUUID()
   for (let tries = 1; ; tries++) {

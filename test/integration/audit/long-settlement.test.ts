@@ -23,7 +23,7 @@ import {
   sweptNow,
 } from '../../support/settlement-builders.ts'
 import { alter } from '../../support/tampering.ts'
-import { interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { interceptTable, memoryDeps, type TestDeps, withoutQueue } from '../../support/test-deps.ts'
 
 /** One run reads two entries, and by default a block has three entries. */
 async function aLongSettlement(block = 3, pages = 1) {
@@ -160,9 +160,8 @@ it('goes on after a run that died before it sent the next message', async ({
 }) => {
   await auditClient(deps, client.clientId)
   const { auditId } = (await verdict()).progress ?? {}
-  const queues = { send: async () => Promise.reject(new Error('down')) }
-  const dying = { ...deps, queues }
-  await expect(auditClient(dying, client.clientId, auditId)).rejects.toThrow('down')
+  const dying = auditClient(withoutQueue(deps), client.clientId, auditId)
+  await expect(dying).rejects.toThrow('no queue')
   const { figuresAt } = await verdict()
   deps.clock.advance(60)
 

@@ -24,6 +24,11 @@ import { it } from './overdue-test.ts'
 const IN_TRANSIT = { providerMinor: 0, transitMinor: 96_000, costMinor: 0, otherMinor: 0 }
 
 const ASSUMED = [4_000, 95_900, 'assumed']
+const ESTIMATED = [4_000, 95_900, 'estimated']
+
+async function expectFee(deps: TestDeps, payment: Payment, fee: readonly unknown[]) {
+  expect(await feeOf(deps, payment)).toStrictEqual(fee)
+}
 
 /** The provider says that it has no row of one payment, and answers about no other. */
 function answerOnly(
@@ -69,7 +74,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
         netMinor: 95_900,
         unprovenMinor: 95_900,
       })
-      expect(await feeOf(deps, overdue)).toStrictEqual(ASSUMED)
+      await expectFee(deps, overdue, ASSUMED)
       await expectFinding(deps, overdue.paymentId, cause, { status: 'open' })
       expect(deps.published).toMatchObject([
         { kind: 'suspense.finding', subject: `${overdue.paymentId}#${cause}` },
@@ -88,7 +93,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
       deps.provider.silence('listTransactions', reason)
 
       expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1, netMinor: 45_950 })
-      expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'estimated'])
+      await expectFee(deps, overdue, ESTIMATED)
       deps.provider.heal('listTransactions')
       deps.provider.transactions.push(aTransaction(overdue))
 
@@ -109,7 +114,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
 
     expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1, netMinor: 95_900 })
 
-    expect(await feeOf(deps, overdue)).toStrictEqual(ASSUMED)
+    await expectFee(deps, overdue, ASSUMED)
     const fields = { kind: 'payment', id: older.paymentId }
     expect(deps.lines).toContainEqual(expect.objectContaining({ code: 'row.unreadable', fields }))
     await expect(trigger(deps, client)).rejects.toThrow('nothing to settle')
@@ -144,7 +149,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
         await handOver(worker, deps, [nextMessage.message.body])
 
       expect([runs, (await settlementsOf(deps, client)).length]).toStrictEqual([runCount, 1])
-      expect(await feeOf(deps, overdue)).toStrictEqual(ASSUMED)
+      await expectFee(deps, overdue, ASSUMED)
       for (const row of rows) await putRaw(deps, row)
     },
   )
@@ -164,12 +169,12 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
 
       await sweep(deps, client)
       if (when === 'a day later') {
-        expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'estimated'])
+        await expectFee(deps, overdue, ESTIMATED)
         deps.clock.pass(DAY_MS)
         await sweep(deps, client)
       }
 
-      expect(await feeOf(deps, overdue)).toStrictEqual(ASSUMED)
+      await expectFee(deps, overdue, ASSUMED)
       expect(deps.sent).toStrictEqual([])
     },
   )
@@ -189,8 +194,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     )
 
     expect(await sweep(raced, client)).toMatchObject({ paymentCount: 7 })
-    for (const payment of [overdue, last as Payment])
-      expect(await feeOf(deps, payment)).toStrictEqual(ASSUMED)
+    for (const payment of [overdue, last as Payment]) await expectFee(deps, payment, ASSUMED)
   })
 })
 
@@ -260,7 +264,7 @@ it.for(['reversed', 'failed'] as const)(
 
     expect(await sweep(deps, client)).toBeUndefined()
 
-    expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'estimated'])
+    await expectFee(deps, overdue, ESTIMATED)
     expect(await entriesIn(deps, client)).toStrictEqual([])
   },
 )
@@ -276,5 +280,5 @@ it('a payment is posted by a row that stands beside a failed row of the same mon
 
   expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1 })
 
-  expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'actual'])
+  await expectFee(deps, overdue, [4_000, 95_900, 'actual'])
 })

@@ -79,6 +79,10 @@ describe('settleClient when another run settles first', () => {
 
 const ALL_FIVE = { paymentCount: 5, entryCount: 5, grossMinor: 500_000, netMinor: 5 * 95_900 }
 
+async function expectAllFive(...known: Parameters<typeof settlementsOf>) {
+  expect(await settlementsOf(...known)).toMatchObject([ALL_FIVE])
+}
+
 function messagesIn({ sent }: TestDeps) {
   return sent.splice(0).map(({ message }) => message.body)
 }
@@ -136,7 +140,7 @@ describe('a window with too many entries for one run', () => {
       await settle(small, client)
       await drainQueue(small)
 
-      expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
+      await expectAllFive(deps, client)
       await expectBalanced(small, client)
     },
   )
@@ -148,7 +152,7 @@ describe('a window with too many entries for one run', () => {
 
     await sweep(deps, client)
 
-    expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
+    await expectAllFive(deps, client)
   })
 
   stepped(
@@ -192,7 +196,7 @@ describe('a window with too many entries for one run', () => {
 
     expect(await sweep(overtaken, client)).toBeUndefined()
 
-    expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
+    await expectAllFive(deps, client)
   })
 
   stepped('is not read from its beginning again', async ({ deps, client }) => {
@@ -233,7 +237,7 @@ describe('a window with too many entries for one run', () => {
 
       expect(await deps.table.get(windowKey(client.clientId))).not.toHaveProperty('progress')
       expect(await drainQueue(inSteps(deps))).toBe(2)
-      expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
+      await expectAllFive(deps, client)
       await expectBalanced(inSteps(deps), client)
     },
   )
@@ -252,7 +256,7 @@ describe('a window with too many entries for one run', () => {
         queriesIn(calls).filter(({ partition }) => String(partition).startsWith('JOURNAL')),
       ).toHaveLength(2)
       await drainQueue(small)
-      expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
+      await expectAllFive(deps, client)
       await expectBalanced(small, client)
     },
   )

@@ -11,7 +11,13 @@ import { handOverOwnRow } from '../../../shared/sync/hand-over-own-row.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, DAY_MS, HOUR_MS, type Timestamp } from '../../../shared/time.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
-import { expectFinding, expectSuspense, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import {
+  expectFinding,
+  expectPayment,
+  expectSuspense,
+  paymentOf,
+  rowNow,
+} from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { resolve } from '../payment/suspense-test.ts'
 import { heldTest, refundFields, sumsOf, ZERO_SUMS } from './held-money.ts'
@@ -54,7 +60,7 @@ describe('sync: a row that settles late and is not marked as updated', () => {
       const { settle } = await readOpen(deps, rows, rowNow(deps, credited, lateRow(deps.now())))
       await syncForDays(deps, 9)
       await postOverduePayments(deps, client.clientId)
-      expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'assumed' })
+      await expectPayment(deps, credited, { feeStatus: 'assumed' })
 
       settle()
       await syncForDays(deps, 23)

@@ -120,8 +120,10 @@ describe('sync: a row that takes money back while its fee is not final', () => {
     await syncAfter(7 * DAY + 3_600)
 
     await expectPayment(deps, credited, { takenBackMinor: 30_000 })
-    const told = await findingAbout(deps, 'txn_refund', 'transaction_unexplained')
-    expect(told).toMatchObject({ status: 'open', amountMinor: 30_000 })
+    await expectFinding(deps, 'txn_refund', 'transaction_unexplained', {
+      status: 'open',
+      amountMinor: 30_000,
+    })
   })
 
   heldTest.for(['a payment', 'held money'])(
@@ -142,8 +144,7 @@ describe('sync: a row that takes money back while its fee is not final', () => {
 
       await syncAfter(600)
 
-      const told = await findingAbout(deps, 'txn_refund', 'transaction_unexplained')
-      expect(told).toMatchObject({ status: 'open' })
+      await expectFinding(deps, 'txn_refund', 'transaction_unexplained', { status: 'open' })
       const isHeld = of === 'held money'
       expect((await paymentOf(deps, credited)).movements).toHaveLength(isHeld ? 0 : 1)
       expect(await sumsOf(deps)).toMatchObject({ suspenseMinor: isHeld ? 0 : 100_000 })
@@ -170,8 +171,7 @@ describe('sync: a row that takes money back while its fee is not final', () => {
       await sync()
 
       expect(await item()).toMatchObject({ status: 'resolved', resolution: 'refunded' })
-      const told = await findingAbout(deps, 'txn_refund', 'transaction_unexplained')
-      expect(told).toMatchObject({ status: 'open' })
+      await expectFinding(deps, 'txn_refund', 'transaction_unexplained', { status: 'open' })
     },
   )
 })

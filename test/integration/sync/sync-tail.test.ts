@@ -262,7 +262,7 @@ it('sync stores a capture during the create, then its fee (section 4)', async ({
   expect(first).toMatchObject({ unanswered: 1, complete: true })
   expect(second).toMatchObject({ unanswered: 0, complete: true })
   const settled = { status: 'succeeded', feeStatus: 'actual', providerSettledAt: row.settledAt }
-  expect(await paymentOf(deps, { payment })).toMatchObject(settled)
+  await expectPayment(deps, { payment }, settled)
   expect(deps.published).toStrictEqual([])
   deps.clock.advance(3_600)
   expect((await findDueJobs(deps, 10)).map(({ id }) => id)).not.toContain(

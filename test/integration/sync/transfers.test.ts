@@ -28,6 +28,11 @@ function caseOf(deps: TestDeps, { transactionId }: ProviderTransaction) {
   return findSuspense(deps, `${transactionId}#transfer`)
 }
 
+async function expectRefund(deps: TestDeps, id: string, { transactionId }: ProviderTransaction) {
+  const booked = { status: 200, body: { amount_minor: 60_000 } }
+  expect(await refund(deps, id, transactionId)).toMatchObject(booked)
+}
+
 describe('a row out that names a payment', () => {
   it.for<[string, (id: string) => object]>([
     ['by its id', (id) => ({ reference_id: id })],
@@ -65,9 +70,7 @@ describe('a row out that names a payment', () => {
       )
       expect((await findStoredPayment(deps, paymentId))?.status === 'succeeded').toBe(true)
 
-      const reply = await refund(deps, paymentId, row.transactionId)
-
-      expect(reply).toMatchObject({ status: 200, body: { amount_minor: 60_000 } })
+      await expectRefund(deps, paymentId, row)
       expect(await caseOf(deps, row)).toMatchObject({ status: 'resolved', resolution: 'refunded' })
       expect(await findStoredPayment(deps, paymentId)).toMatchObject({
         takenBackMinor: 60_000,
@@ -97,8 +100,7 @@ describe('a row out that names a payment', () => {
       expect(Object.keys(booked)).toStrictEqual(['withdrawal'])
       expect(await caseOf(deps, row)).toMatchObject({ status: 'open', paymentId })
       await expectHouseBalanced(deps)
-      const reply = await refund(deps, paymentId, row.transactionId)
-      expect(reply).toMatchObject({ status: 200, body: { amount_minor: 60_000 } })
+      await expectRefund(deps, paymentId, row)
       await expectHouseBalanced(deps)
     },
   )
@@ -238,8 +240,7 @@ it('a row out that names only an order is no case, and refund-payment books it',
   await sync(row)
 
   expect(await caseOf(deps, row)).toBeUndefined()
-  const reply = await refund(deps, credited.payment.paymentId, row.transactionId)
-  expect(reply).toMatchObject({ status: 200, body: { amount_minor: 60_000 } })
+  await expectRefund(deps, credited.payment.paymentId, row)
 })
 
 it('a month’s deduction of disputes, which names none, is told with the cases of its time, and that not all were read', async ({

@@ -15,7 +15,7 @@ import {
 } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
 import { redeliver, redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver.ts'
-import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { memoryDeps, type TestDeps, withoutQueue } from '../../support/test-deps.ts'
 import {
   attemptRows,
   deliver,
@@ -26,7 +26,7 @@ import {
   sentFor,
 } from '../../support/webhook-builders.ts'
 import { heldMoneyItem } from '../payment/suspense-test.ts'
-import { webhookTest as it, withoutQueue } from './webhook-test.ts'
+import { webhookTest as it } from './webhook-test.ts'
 
 describe('checkOverdueDelivery (due work)', () => {
   it('sends the message of an attempt that is a minute overdue; a worker makes the attempt', async () => {

@@ -13,7 +13,7 @@ import {
   refusedWith,
 } from '../../support/operator-actions.ts'
 import { alter, changeRow } from '../../support/tampering.ts'
-import { type TestDeps, withoutTopic } from '../../support/test-deps.ts'
+import { type TestDeps, withoutQueue, withoutTopic } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import {
   ABANDONED,
@@ -30,7 +30,6 @@ import {
   storedEndpoint,
   storedEvent,
 } from '../../support/webhook-builders.ts'
-import { withoutQueue } from './webhook-test.ts'
 
 const DAY_SECONDS = 86_400
 

@@ -1,5 +1,5 @@
 import { test } from 'vitest'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { testDeps } from '../../support/test-deps.ts'
 import { storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
 
 /**
@@ -11,7 +11,3 @@ export const webhookTest = test
   .extend('endpoint', ({ deps }) => storedEndpoint(deps))
   .extend('event', ({ deps, endpoint }) => storedEvent(deps, { clientId: endpoint.clientId }))
   .extend('delivery', ({ deps, endpoint, event }) => storedDelivery(deps, endpoint, {}, event))
-
-export function withoutQueue(deps: TestDeps) {
-  return { ...deps, queues: { send: () => Promise.reject(new Error('no queue')) } }
-}

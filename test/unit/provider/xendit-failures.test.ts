@@ -252,8 +252,8 @@ describe('the provider’s Rate-Limit headers', () => {
 
 it('a call after a refused key asks for a fresh key, and a call after another answer does not', async () => {
   const get = vi.fn(async (_name, _fresh?) => PROVIDER_SECRET)
-  const forbidden = json(403, { error_code: 'REQUEST_FORBIDDEN_ERROR' })
-  const answers = [json(401, {}), forbidden, json(404, {}), json(404, {})]
+  const error_code = 'REQUEST_FORBIDDEN_ERROR'
+  const answers = [json(401, {}), json(403, { error_code }), json(404, {}), json(404, {})]
   const { provider } = await scriptedProvider(
     (...call) => answers.shift()?.(...call),
     Date.now,

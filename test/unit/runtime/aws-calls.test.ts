@@ -7,6 +7,7 @@ import { PublishCommand, SNSClient } from '@aws-sdk/client-sns'
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { localAws } from '../../../infra/local/emulators/local-aws.ts'
 import { byQueue } from '../../../shared/queues.ts'
 import { AWS_HTTP_OPTIONS } from '../../../shared/runtime/aws/client-options.ts'
 import { secretsManager } from '../../../shared/runtime/aws/kept-secrets.ts'
@@ -16,34 +17,48 @@ import { defaultProvider } from '../../../shared/runtime/env-credentials.ts'
 import { runtimeDeps } from '../../../shared/runtime/runtime-deps.ts'
 import { eventually } from '../../support/eventually.ts'
 import { NEVER_MS } from '../../support/patience.ts'
-import { silence, startScriptedServer } from '../../support/scripted-server.ts'
+import { json, type Script, silence, startScriptedServer } from '../../support/scripted-server.ts'
+
+const STAGE = { [ENV.stage]: 'dev', [ENV.table]: 'gateway-dev' }
+const KEYS = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' }
+
+type Env = Readonly<Record<string, string | undefined>>
+
+function stubAll(environment: Env) {
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
+}
+
+async function depsWith(script: Script, timeoutMs: number) {
+  const { url } = await startScriptedServer(script)
+  stubAll({
+    ...STAGE,
+    [ENV.callTries]: '2',
+    [ENV.callTimeout]: String(timeoutMs),
+    [queueUrlVariable('audits')]: `${url}/audits`,
+    AWS_ENDPOINT_URL: url,
+    AWS_REGION: 'ap-southeast-3',
+    ...KEYS,
+  })
+  return runtimeDeps()
+}
+
+const KEY = { pk: 'PAYMENT#1', sk: 'PAYMENT' }
+
+it('an unsafe number is read as digits, which no amount accepts', async () => {
+  const N = '90071992547409931'
+  const { table } = await depsWith(json(200, { Item: { net_minor: { N } } }), 90_000)
+
+  expect(await table.get(KEY)).toStrictEqual({ netMinor: N })
+})
 
 it('a function with limits ends calls to a hanging table or queue after its tries and timeouts', async () => {
-  const server = await startScriptedServer(silence)
-  const gateway = {
-    [ENV.stage]: 'dev',
-    [ENV.table]: 'gateway-dev',
-    [ENV.callTries]: '2',
-    [ENV.callTimeout]: '40',
-  }
-  const aws = {
-    AWS_REGION: 'ap-southeast-3',
-    AWS_ACCESS_KEY_ID: 'id',
-    AWS_SECRET_ACCESS_KEY: 'secret',
-  }
-  const urls = {
-    [queueUrlVariable('audits')]: `${server.url}/audits`,
-    AWS_ENDPOINT_URL: server.url,
-  }
-  for (const [name, value] of Object.entries({ ...gateway, ...aws, ...urls }))
-    vi.stubEnv(name, value)
-  const deps = runtimeDeps()
+  const deps = await depsWith(silence, 40)
 
   const timedOut = {
     message: expect.stringContaining('40 ms') as string,
     $metadata: { attempts: 2 },
   }
-  await expect(deps.table.get({ pk: 'PAYMENT#1', sk: 'PAYMENT' })).rejects.toMatchObject(timedOut)
+  await expect(deps.table.get(KEY)).rejects.toMatchObject(timedOut)
   await expect(
     deps.queues.send('audits', { body: {}, delaySeconds: 0, group: 'g' }),
   ).rejects.toMatchObject(timedOut)
@@ -63,8 +78,7 @@ describe('secrets in Secrets Manager', () => {
     async (_case, fresh, keptMs) => {
       const answers = manager.on(GetSecretValueCommand).resolvesOnce({ SecretString: 'old' })
       answers.resolvesOnce({ SecretString: 'new' }).resolves({ SecretString: 'newest' })
-      vi.stubEnv(ENV.stage, 'dev')
-      vi.stubEnv(ENV.table, 'gateway-dev')
+      stubAll(STAGE)
       // The monotonic clock of a frozen environment stands still.
       vi.spyOn(performance, 'now').mockReturnValue(0)
       const clock = vi.spyOn(Date, 'now')
@@ -219,14 +233,12 @@ describe('alerts', () => {
 
   it('to a topic that hangs end after two seconds for all tries, and do not wait again for half a minute back or forth', async () => {
     const { url, requests } = await startScriptedServer(silence)
-    const credentials = { accessKeyId: 'id', secretAccessKey: 'secret' }
-    const at = { endpoint: url, region: 'ap-southeast-3', credentials }
     const requestHandler = {
       ...AWS_HTTP_OPTIONS,
       connectionTimeout: NEVER_MS,
       requestTimeout: NEVER_MS,
     }
-    const client = new SNSClient({ ...at, requestHandler, maxAttempts: 3 })
+    const client = new SNSClient({ ...localAws(url), requestHandler, maxAttempts: 3 })
     const time = { ms: 0 }
     const alerts = snsAlerts(client, TOPIC, () => time.ms)
     const deadline = new AbortController()
@@ -248,14 +260,8 @@ describe('alerts', () => {
   })
 })
 
-function credentialsOf(changes: Readonly<Record<string, string | undefined>>) {
-  const environment = {
-    AWS_ACCESS_KEY_ID: 'id',
-    AWS_SECRET_ACCESS_KEY: 'secret',
-    AWS_SESSION_TOKEN: undefined,
-  }
-  for (const [name, value] of Object.entries({ ...environment, ...changes }))
-    vi.stubEnv(name, value)
+function credentialsOf(changes: Env) {
+  stubAll({ ...KEYS, AWS_SESSION_TOKEN: undefined, ...changes })
   return defaultProvider()()
 }
 

@@ -12,13 +12,10 @@ import {
 } from '@aws-sdk/lib-dynamodb'
 import * as v from 'valibot'
 import { describe, expect } from 'vitest'
-import { localAws } from '../../../infra/local/emulators/local-aws.ts'
 import { ClientIdSchema } from '../../../shared/ids.ts'
-import { dynamoDbClient, dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import { type TableRequests, withJoinedReads } from '../../../shared/runtime/aws/retrying-table.ts'
 import { type Key, shardKey } from '../../../shared/table/keys.ts'
 import { exists, guard, update } from '../../../shared/table/step.ts'
-import { json, startScriptedServer } from '../../support/scripted-server.ts'
 import { testDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { aMockedTable } from './mocked-table.ts'
@@ -54,14 +51,6 @@ it('reads of the table that decide are consistent (style guide); reads of an ind
     .commandCalls(QueryCommand)
     .map(({ args: [{ input }] }) => input.ConsistentRead)
   expect(queries).toStrictEqual([true, false])
-})
-
-it('a number beyond the safe integers is read as its digits, which no amount accepts', async () => {
-  const N = '90071992547409931'
-  const { url } = await startScriptedServer(json(200, { Item: { net_minor: { N } } }))
-  const requests = dynamoDbRequests({ client: dynamoDbClient(localAws(url)), name: 'table' })
-
-  expect(await requests.get(aKey())).toStrictEqual({ netMinor: N })
 })
 
 describe('a batch that DynamoDB leaves incomplete', () => {

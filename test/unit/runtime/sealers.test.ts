@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { DecryptCommand, DisabledException, EncryptCommand, KMSClient } from '@aws-sdk/client-kms'
 import { mockClient } from 'aws-sdk-client-mock'
 import { afterAll, describe, expect, it } from 'vitest'
+import { localAws } from '../../../infra/local/emulators/local-aws.ts'
 import { localSealer, localSealKey } from '../../../infra/local/emulators/local-sealer.ts'
 import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
 import { kmsSealer } from '../../../shared/runtime/aws/kept-secrets.ts'
@@ -43,8 +44,7 @@ const server = await startLocalHttpServer({
   },
 })
 afterAll(() => server.close())
-const credentials = { accessKeyId: 'a', secretAccessKey: 'b' }
-const client = new KMSClient({ endpoint: server.url, region: 'ap-southeast-3', credentials })
+const client = new KMSClient(localAws(server.url))
 
 type Options = { readonly stage?: string; readonly key?: 'one' | 'another' }
 const KEYS = { one: localSealKey(), another: localSealKey() }
