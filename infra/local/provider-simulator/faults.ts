@@ -134,23 +134,16 @@ export function armFault(world: World, order: FaultOrder) {
 type FaultTarget = keyof typeof FAULTS
 type FaultName<Target extends FaultTarget> = Extract<keyof (typeof FAULTS)[Target], string>
 
-export function takeFault<T extends FaultTarget>(
+/** The earliest armed fault of the target with a wanted name, of which one use is counted. */
+export function takeFault<T extends FaultTarget, Name extends FaultName<T>>(
   world: World,
   target: T,
-  wantedName: FaultName<T>,
-) {
-  return takeMatching(world, target, (name): name is FaultName<T> => name === wantedName)
-}
-
-/** The earliest armed fault of the target with a wanted name, of which one use is counted. */
-function takeMatching<Name extends string>(
-  world: World,
-  target: FaultTarget,
-  isWanted: (name: string) => name is Name,
+  ...wantedNames: readonly Name[]
 ) {
   for (const order of world.store.faults.all()) {
-    const { id, fault, times, value } = order
-    if (order.target !== target || !isWanted(fault)) continue
+    const { id, times, value } = order
+    const fault = wantedNames.find((name) => name === order.fault)
+    if (order.target !== target || fault === undefined) continue
     if (times > 1) world.store.faults.put({ ...order, times: times - 1 })
     else world.store.faults.delete(id)
     return { fault, value }
@@ -161,14 +154,10 @@ function takeMatching<Name extends string>(
 export type CallTarget = 'create' | 'get' | 'cancel' | 'transactions'
 
 export function takeCallFault(world: World, target: CallTarget) {
-  return takeMatching(world, target, isCallFault)
+  return takeFault(world, target, ...v.keyof(v.object(CALL_FAULTS)).options)
 }
 
 export type CallFaultName = keyof typeof CALL_FAULTS
-
-function isCallFault(name: string): name is CallFaultName {
-  return Object.hasOwn(CALL_FAULTS, name)
-}
 
 export function numberOf(fault: { readonly value: unknown } | undefined) {
   return typeof fault?.value === 'number' ? fault.value : undefined
