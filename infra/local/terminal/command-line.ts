@@ -47,7 +47,7 @@ export function asksForHelp(argv: readonly string[]) {
 type Options = NonNullable<ParseArgsConfig['options']>
 
 /** Throws `UsageError` if an option is unknown, has no value, or is given twice. */
-export function readOptions<T extends Options>(argv: readonly string[], options: T) {
+export function readOptions<const T extends Options>(argv: readonly string[], options: T) {
   return readArguments(argv, options, false).values
 }
 
