@@ -114,7 +114,7 @@ const READS_ONLY = /^gateway-local-(get|list|find)-/
 const SHORT_ID = 8
 
 /** Leaves out read-only actions of operators, and runs without work. */
-const DESCRIPTIONS: ReadonlyMap<string, (log: LogLine) => Description | undefined> = new Map(
+const DESCRIPTIONS = new Map(
   Object.entries<(log: LogLine) => Description | undefined>({
     'payment.created': (log) => paymentLine(log, 'plain', `created, to be paid by ${channel(log)}`),
     'payment.create_failed': createFailureLine,
