@@ -155,10 +155,8 @@ function eventOf({ search = '', ...changes }: Partial<LocalRequest>) {
 }
 
 it('the event of an HTTP request (payload format 2.0) joins repeated values by commas, and has the query raw and decoded', () => {
-  const rawHeaders =
-    'Authorization|Bearer a|AUTHORIZATION|Bearer b|Idempotency-Key|k|Cookie|a=1; b=2|Cookie|c=3'.split(
-      '|',
-    )
+  const sent = 'Authorization|Bearer a|AUTHORIZATION|Bearer b|Idempotency-Key|k'
+  const rawHeaders = `${sent}|Cookie|a=1; b=2|Cookie|c=3`.split('|')
   const search = 'status=a%2Fb&status=c&q=x+y&empty=&__proto__=1'
 
   const {

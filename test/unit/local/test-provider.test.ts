@@ -91,14 +91,14 @@ describe('without callbacks', () => {
 })
 
 describe('the customer of PORT+2', () => {
-  const host = (answer: unknown) => ({ byName: () => ({ invoke: async () => answer }) })
+  const host = { byName: () => ({ invoke: async () => ({ status: 404, body: {} }) }) } as never
   const request = (method: string, path: string) =>
     ({ method, path, query: new URLSearchParams({ reference_id: 'p' }) }) as never
   const SIMULATE = '/v3/payment_requests/pr-1/simulate'
-  const customer = (url: string, answer = { status: 404, body: {} }) =>
+  const customer = (url: string) =>
     answerCustomer(
       { ...testEnvironment({ XENDIT_SECRET_KEY: KEY }), url },
-      Promise.resolve({ host: host(answer) as never }),
+      Promise.resolve({ host }),
     )
 
   it('finds no request of an unknown payment, and has no controls', async () => {

@@ -12,9 +12,7 @@ describe('the state of the provider simulator', () => {
     sim,
   }) => {
     sim.receiver.status = 500
-    const expires_at = '2026-11-20T05:00:00Z'
-    const channel_properties = { display_name: 'Toko', expires_at }
-    const open = sim.create('BNI_VIRTUAL_ACCOUNT', { channel_properties })
+    const open = sim.create('DANA')
     sim.pay(sim.create())
     sim.order('create', 'slow', 5, 3)
     await sim.advance(60)
@@ -32,7 +30,7 @@ describe('the state of the provider simulator', () => {
       0,
       'EXPIRED',
     ])
-    await sim.advance(3_000)
+    await sim.advance(86_400)
     expect(sim.statusOf(open)).toBe('EXPIRED')
     expect(restored.callbacks[0]?.headers['webhook-id']).toBe(
       sim.callbacks[0]?.headers['webhook-id'],

@@ -67,8 +67,9 @@ describe('the transactions of the provider simulator', () => {
     sim.core.bookTransaction({ ...row, ...settled })
     const ids = (query = '') => sim.rows(query).map(({ product_id: id }) => id)
     const filters =
-      'channel_categories=BANK reference_id=withdrawal-1 product_id=found created[lte]=2026-11-01 ' +
-      'updated[lte]=2026-11-02 created[gte]=2026-11-02 updated[gte]=2026-11-03 types=REFUND statuses=VOIDED'
+      'channel_categories=BANK reference_id=withdrawal-1 product_id=found ' +
+      'created[lte]=2026-11-01 updated[lte]=2026-11-02 created[gte]=2026-11-02 ' +
+      'updated[gte]=2026-11-03 types=REFUND statuses=VOIDED'
 
     expect(ids()).toStrictEqual([paid, 'found'])
     expect(filters.split(' ').map((filter) => ids(filter).join())).toStrictEqual([
