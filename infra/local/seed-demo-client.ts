@@ -1,12 +1,10 @@
 import * as v from 'valibot'
+import { AboutSchema } from './console/console-call.ts'
 import type { FunctionHost } from './functions/function-host.ts'
 import { readJsonFile, writeJsonFile } from './process/json-file.ts'
 
 const DemoClientSchema = v.object({
-  client_id: v.string(),
-  api_key: v.string(),
-  endpoint_id: v.string(),
-  endpoint_url: v.string(),
+  ...AboutSchema.entries.client.entries,
   signing_secret: v.string(),
 })
 
@@ -16,7 +14,7 @@ export type DemoClient = v.InferOutput<typeof DemoClientSchema>
 const OPERATOR = 'local gateway'
 
 const Reply = v.object({ status: v.number(), body: v.unknown() })
-const RegisteredEndpoint = v.object({ endpoint_id: v.string(), signing_secret: v.string() })
+const RegisteredEndpoint = v.pick(DemoClientSchema, ['endpoint_id', 'signing_secret'])
 
 type SeedOptions = {
   readonly host: Pick<FunctionHost, 'byName'>
@@ -65,11 +63,7 @@ async function invoke(host: SeedOptions['host'], action: string, payload: object
 }
 
 async function newClient(host: SeedOptions['host']) {
-  const bank = {
-    bank_name: 'BCA',
-    bank_account_no: '1234567890',
-    bank_account_name: 'PT Demo Merchant',
-  }
+  const bank = exampleBank('PT Demo Merchant')
   const merchant = { name: 'Demo Merchant', settlement_floor_minor: 10_000, bank }
   const { client_id } = await act(
     host,
@@ -84,6 +78,10 @@ async function newClient(host: SeedOptions['host']) {
     v.object({ api_key: v.string() }),
   )
   return { client_id, api_key }
+}
+
+export function exampleBank(holder: string) {
+  return { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: holder }
 }
 
 /** Throws with the action and the status if the action is refused. */

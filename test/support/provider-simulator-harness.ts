@@ -5,6 +5,7 @@ import type { OutgoingCallback } from '../../infra/local/provider-simulator/call
 import { createSimulatorCore } from '../../infra/local/provider-simulator/simulator-core.ts'
 import {
   CALLBACK_TOKEN,
+  PROVIDER_HEADERS,
   PROVIDER_KEY,
 } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import type { Change } from '../../infra/local/provider-simulator/simulator-store.ts'
@@ -14,11 +15,7 @@ import { createScheduler } from '../simulation/world/scheduler.ts'
 import { PATIENCE_MS } from './patience.ts'
 import { json, startScriptedServer } from './scripted-server.ts'
 
-export const API_HEADERS = {
-  authorization: `Basic ${Buffer.from(`${PROVIDER_KEY}:`).toString('base64')}`,
-  'api-version': '2024-11-11',
-  'content-type': 'application/json',
-}
+export const API_HEADERS = { ...PROVIDER_HEADERS, 'content-type': 'application/json' }
 
 export function aRequestBody(
   channelCode = 'BNI_VIRTUAL_ACCOUNT',
@@ -66,12 +63,10 @@ export function aCore(options: { restored?: readonly Change[]; start?: string } 
       newUuid: () => `00000000-0000-4000-8000-${String(++ids).padStart(12, '0')}`,
       baseUrl: () => 'http://127.0.0.1:3002',
       callbackToken: CALLBACK_TOKEN,
-      sendCallback: ({ headers, body }) => {
+      sendCallback: async ({ headers, body }) => {
         callbacks.push({ headers, ...(JSON.parse(body) as CallbackBody) })
-        const { status } = receiver
-        return status === 'unreachable'
-          ? Promise.reject(new Error('connection refused'))
-          : Promise.resolve(status)
+        if (receiver.status === 'unreachable') throw new Error('connection refused')
+        return receiver.status
       },
     },
     options.restored,
@@ -90,14 +85,8 @@ export function aCore(options: { restored?: readonly Change[]; start?: string } 
     create,
     /** As a caller of the provider's API. */
     ask: (method: string, path: string, body = '', secretKey = PROVIDER_KEY) => {
-      const query = new URLSearchParams()
-      return answerProviderCall(core, secretKey, {
-        method,
-        path,
-        query,
-        headers: API_HEADERS,
-        body,
-      })
+      const call = { method, path, query: new URLSearchParams(), headers: API_HEADERS, body }
+      return answerProviderCall(core, secretKey, call)
     },
     pay: (requestId = create('DANA'), body?: unknown) => {
       core.simulatePayment(requestId, body)
@@ -105,15 +94,13 @@ export function aCore(options: { restored?: readonly Change[]; start?: string } 
     },
     paymentOf: (requestId: string) => core.getPayment(paymentIdOf(requestId)),
     statusOf: (requestId: string) => core.getPaymentRequest(requestId).status,
-    end: (requestId: string, status: (typeof FINAL)[number]) => {
-      const ways = {
+    end: (requestId: string, status: (typeof FINAL)[number]) =>
+      ({
         SUCCEEDED: core.simulatePayment,
         FAILED: core.failPaymentRequest,
         CANCELED: core.cancelPaymentRequest,
         EXPIRED: core.expirePaymentRequest,
-      }
-      ways[status](requestId)
-    },
+      })[status](requestId),
     rows: (query: Record<string, string> | string = {}) =>
       core.listTransactions(new URLSearchParams(query)).data,
     order: (target: string, fault: string, value?: unknown, times?: number) =>

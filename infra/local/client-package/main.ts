@@ -16,7 +16,7 @@ Exit code: 0 written, 1 failed, 2 wrong arguments.`
 const PACK_TIMEOUT_MS = 60_000
 
 await runProgram(USAGE, async (argv) => {
-  const { out = '.' } = readOptions(argv, { out: { type: 'string' } } as const)
+  const { out = '.' } = readOptions(argv, { out: { type: 'string' } })
   if (!existsSync(out)) throw new UsageError(`there is no folder ${out}`)
   const folder = mkdtempSync(join(tmpdir(), 'gateway-pack-'))
   try {

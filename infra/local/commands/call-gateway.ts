@@ -1,3 +1,5 @@
+import { printableLines } from '../terminal/printable.ts'
+
 const TIMEOUT_MS = 30_000
 
 /** The message is for a person, also if no gateway runs. */
@@ -30,16 +32,13 @@ export async function reachGateway(url: string, init: RequestInit = {}) {
 }
 
 /** 1 after the refusal was printed. */
-export async function exitCodeOf(
-  run: () => Promise<void>,
-  print: (text: string) => void,
-): Promise<number> {
+export async function exitCodeOf(run: () => Promise<void>): Promise<number> {
   try {
     await run()
     return 0
   } catch (error) {
     if (!(error instanceof GatewayRefusal)) throw error
-    print(error.message)
+    console.error(printableLines(error.message))
     return 1
   }
 }

@@ -52,13 +52,12 @@ async function run(argv: readonly string[]) {
   if (!isId) throw new UsageError(`${argument} is not the id of a payment`)
   const action = actionOf(values)
   const provider = addressAt(process.env['PORT'], 2)
-  const pay = async () => {
+  return exitCodeOf(async () => {
     const id = await requestOf(provider, paymentId, action)
     const init = { method: 'POST', headers: PROVIDER_HEADERS, body: JSON.stringify(action.body) }
     await callGateway(provider + pathOf(id, action), init)
     console.log(printableLines(`${action.done} (payment ${paymentId}, request ${id})`))
-  }
-  return exitCodeOf(pay, (message) => console.error(printableLines(message)))
+  })
 }
 
 function actionOf(options: {

@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import * as v from 'valibot'
 import { ActivityLineSchema, type ShownLine } from '../console/activity/activity-line.ts'
 import { addressAt, readOptions, runProgram } from '../terminal/command-line.ts'
-import { printableLine, printableLines } from '../terminal/printable.ts'
+import { printableLine } from '../terminal/printable.ts'
 import { exitCodeOf, reachGateway } from './call-gateway.ts'
 
 const USAGE = `npm run watch
@@ -25,7 +25,7 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => proces
 process.stdout.on('error', () => process.exit(0))
 await runProgram(USAGE, async (argv) => {
   readOptions(argv, {})
-  return exitCodeOf(follow, (message) => console.error(printableLines(message)))
+  return exitCodeOf(follow)
 })
 
 async function follow() {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { htmlPage } from '../process/html-page.ts'
 import {
   jsonReply,
   type LocalAnswer,
@@ -12,21 +13,11 @@ const PROJECT = join(import.meta.dirname, '../../..')
 /** The package would load it from another server. */
 const LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg'
 
-const PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Payment gateway API</title>
-<link rel="icon" href="data:,">
-<style>body { margin: 0 } td code { white-space: nowrap }</style>
-</head>
-<body>
-<redoc spec-url="/openapi.json"></redoc>
-<script src="/docs/redoc.standalone.js"></script>
-</body>
-</html>
-`
+const PAGE = htmlPage(
+  'Payment gateway API',
+  '<redoc spec-url="/openapi.json"></redoc>\n<script src="/docs/redoc.standalone.js"></script>',
+  'body { margin: 0 } td code { white-space: nowrap }',
+)
 
 /**
  * `/openapi.json` is docs/openapi.yaml as JSON, `/docs` a page that shows it, on this machine only.

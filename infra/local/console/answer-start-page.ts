@@ -1,3 +1,4 @@
+import { escapeHtml, htmlPage } from '../process/html-page.ts'
 import type { LocalReply } from '../process/local-http-server.ts'
 import type { LocalPages } from '../triggers/start-http-gateway.ts'
 import { type ConsoleParts, PRIVATE_PAGE } from './answer-console.ts'
@@ -46,28 +47,11 @@ function startPage({ urls, client }: About): LocalReply {
   const list = places.map(
     ([name, url, what]) => `<dt><a href="${url}">${name}</a></dt><dd>${what}</dd>`,
   )
-  const body = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Payment gateway</title>
-<link rel="icon" href="data:,">
-<style>${STYLE}</style>
-</head>
-<body>
-<h1>Payment gateway</h1>
+  const content = `<h1>Payment gateway</h1>
 <p>The local gateway runs. API: <code>${urls.api}/v1</code></p>
 <dl>${list.join('')}</dl>
 <h2>The first request</h2>
 <p>The key of the demo merchant: <code>${client.api_key}</code></p>
-<pre><code>${escaped(request)}</code></pre>
-</body>
-</html>
-`
-  return { status: 200, headers: HEADERS, body }
-}
-
-function escaped(text: string) {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+<pre><code>${escapeHtml(request)}</code></pre>`
+  return { status: 200, headers: HEADERS, body: htmlPage('Payment gateway', content, STYLE) }
 }

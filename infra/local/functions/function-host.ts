@@ -34,10 +34,8 @@ export type HostedHandler = {
   readonly withDeps: (deps: Deps) => LambdaHandler<unknown, unknown>
 }
 
-export type LoadedHandler = HostedHandler & {
-  /** The query's schema, for functions that merchants call. */
-  readonly query?: unknown
-}
+/** `described`: what the handler says of itself, such as its summary and its schemas. */
+export type LoadedHandler = HostedHandler & { readonly described: object }
 
 type HostOptions = {
   readonly stage: string

@@ -13,7 +13,7 @@ export function loadHandlers(manifest: readonly FunctionSpec[]): Promise<readonl
 async function loadHandler(spec: FunctionSpec): Promise<LoadedHandler> {
   const { handler } = await importEntry(spec)
   if (!isInjectable(handler)) throw new Error(`${spec.entry} must export a handler with withDeps`)
-  return { spec, withDeps: handler.withDeps, query: handler.query }
+  return { spec, withDeps: handler.withDeps, described: { ...handler } }
 }
 
 async function importEntry({ name, entry }: FunctionSpec): Promise<{ readonly handler?: unknown }> {
@@ -24,7 +24,7 @@ async function importEntry({ name, entry }: FunctionSpec): Promise<{ readonly ha
   }
 }
 
-function isInjectable(handler: unknown): handler is Omit<LoadedHandler, 'spec'> {
+function isInjectable(handler: unknown): handler is Omit<HostedHandler, 'spec'> {
   return (
     typeof handler === 'function' && 'withDeps' in handler && typeof handler.withDeps === 'function'
   )

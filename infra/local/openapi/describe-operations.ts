@@ -18,7 +18,7 @@ type DescribedOperation = Operation & {
   readonly name: string
   readonly method: 'GET' | 'POST'
   readonly path: string
-  readonly query: unknown
+  readonly query: v.InferOutput<typeof Described>['query']
   readonly answers: readonly RecordedAnswer[]
 }
 
@@ -59,8 +59,10 @@ async function merchantFunctions() {
   const specs = MANIFEST.filter(
     ({ trigger }) => trigger.kind === 'http' && trigger.path.startsWith('/v1/'),
   )
-  return (await loadHandlers(specs)).flatMap(({ spec: { name, trigger }, query }) =>
-    trigger.kind === 'http' ? [{ name, method: trigger.method, path: trigger.path, query }] : [],
+  return (await loadHandlers(specs)).flatMap(({ spec: { name, trigger }, described }) =>
+    trigger.kind === 'http'
+      ? [{ name, method: trigger.method, path: trigger.path, ...v.parse(Described, described) }]
+      : [],
   )
 }
 
@@ -136,19 +138,23 @@ const PARAMETERS: Parameters = {
   include: { description: '`settlements` adds `in_settlement_minor` and `paid_out_minor`.' },
 }
 
-const Query = v.looseObject({
-  entries: v.record(
-    v.string(),
-    v.custom<v.GenericSchema>((value) => typeof value === 'object'),
-  ),
+const Described = v.object({
+  query: v.looseObject({
+    entries: v.record(
+      v.string(),
+      v.custom<v.GenericSchema>((value) => typeof value === 'object'),
+    ),
+  }),
 })
 
 /**
  * From the schema that parses the query. `ownParameters` differ in this operation. Throws for a
  * parameter without description.
  */
-function queryParameters(query: unknown, ownParameters: Parameters = {}): readonly Json[] {
-  const { entries } = v.parse(Query, query)
+function queryParameters(
+  { entries }: DescribedOperation['query'],
+  ownParameters: Parameters = {},
+): readonly Json[] {
   const { properties, required } = jsonSchemaOf(v.object(entries), 'input')
   return Object.entries(isJson(properties) ? properties : {}).map(([name, parsedSchema]) => {
     const parameter = ownParameters[name] ?? PARAMETERS[name]

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { OPT_IN_EVENT_TYPES } from '../../../shared/event/event.ts'
 import type { LocalCaller } from '../local-caller.ts'
 import { eventually } from '../process/eventually.ts'
+import { exampleBank } from '../seed-demo-client.ts'
 import type { Json } from './json-schema-of.ts'
 import type { RecordedAnswer, Walk, WalkResult } from './walk.ts'
 import { walkPayout } from './walk-payout.ts'
@@ -29,15 +30,9 @@ const Deliveries = v.object({
 
 /** Records every kind of answer that merchants can get. */
 export async function exampleWalk(caller: LocalCaller): Promise<WalkResult> {
-  const bank = {
-    bank_name: 'BCA',
-    bank_account_no: '1234567890',
-    bank_account_name: 'PT Kopi Sari',
-  }
-  const { clientId, endpointId, key } = await caller.merchant({ name: 'Kopi Sari', bank }, [
-    '*',
-    ...OPT_IN_EVENT_TYPES,
-  ])
+  const merchant = { name: 'Kopi Sari', bank: exampleBank('PT Kopi Sari') }
+  const eventTypes = ['*', ...OPT_IN_EVENT_TYPES]
+  const { clientId, endpointId, key } = await caller.merchant(merchant, eventTypes)
   const answers: RecordedAnswer[] = []
   const addAnswer: Walk['addAnswer'] = (answer, name, summary) =>
     answers.push({ ...answer, name, summary })
@@ -158,18 +153,21 @@ async function walkRefusals({ caller, clientId, record }: Walk) {
     query: 'expand=all',
   })
   const id = '00000000-0000-4000-8000-000000000000'
-  await record('api-get-payment', 'not_found', 'An unknown payment', { id })
-  await record('api-cancel-payment', 'not_found', 'An unknown payment', { id })
-  await record('api-get-settlement', 'not_found', 'An unknown settlement', { id })
-  await record('api-list-settlement-payments', 'not_found', 'An unknown settlement', { id })
+  for (const [operation, noun] of [
+    ['get-payment', 'payment'],
+    ['cancel-payment', 'payment'],
+    ['get-settlement', 'settlement'],
+    ['list-settlement-payments', 'settlement'],
+    ['get-webhook-delivery', 'delivery'],
+    ['redeliver-webhook', 'delivery'],
+  ] as const)
+    await record(`api-${operation}`, 'not_found', `An unknown ${noun}`, { id })
   await record('api-list-webhook-deliveries', 'status', 'An unknown status', {
     query: 'status=paid',
   })
   await record('api-list-webhook-deliveries', 'not_found', 'An unknown endpoint', {
     query: `endpoint_id=${id}`,
   })
-  await record('api-get-webhook-delivery', 'not_found', 'An unknown delivery', { id })
-  await record('api-redeliver-webhook', 'not_found', 'An unknown delivery', { id })
   await record('api-redeliver-to-endpoint', 'not_found', 'An unknown endpoint', {
     id,
     body: { since: '2026-01-14T00:00:00Z' },

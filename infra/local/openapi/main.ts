@@ -14,7 +14,7 @@ Records what a local gateway answers and prints the description of the API, as O
 Exit code: 0 done, 2 wrong arguments.`
 
 await runProgram(USAGE, async (argv) => {
-  const { write } = readOptions(argv, { write: { type: 'boolean' } } as const)
+  const { write } = readOptions(argv, { write: { type: 'boolean' } })
   const text = await apiDocument()
   if (write) {
     writeFileSync(API_DOCUMENT, text)

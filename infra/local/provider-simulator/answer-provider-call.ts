@@ -5,6 +5,7 @@ import type { Permission, RateLimit } from './account.ts'
 import { type CallFaultName, type CallTarget, numberOf } from './faults.ts'
 import { ProviderError, parseJson } from './provider-error.ts'
 import type { SimulatorCore } from './simulator-core.ts'
+import { PROVIDER_HEADERS, providerHeaders } from './simulator-keys.ts'
 
 /** Header names are in lower case. */
 type ProviderCall = {
@@ -118,7 +119,7 @@ function attempt(step: () => unknown) {
 }
 
 function checkHeaders(call: ProviderCall, secretKey: string) {
-  const expected = Buffer.from(`Basic ${Buffer.from(`${secretKey}:`).toString('base64')}`)
+  const expected = Buffer.from(providerHeaders(secretKey).authorization)
   const authorization = Buffer.from(String(call.headers['authorization'] ?? ''))
   if (authorization.length !== expected.length || !timingSafeEqual(authorization, expected)) {
     throw new ProviderError('INVALID_API_KEY', 'API key in the request is missing or invalid')
@@ -127,7 +128,7 @@ function checkHeaders(call: ProviderCall, secretKey: string) {
   const version = call.headers['api-version']
   if (version === undefined)
     throw new ProviderError('API_VALIDATION_ERROR', 'API version in header is required')
-  if (version !== '2024-11-11')
+  if (version !== PROVIDER_HEADERS['api-version'])
     throw new ProviderError('API_VALIDATION_ERROR', 'API version in header is not supported')
 }
 

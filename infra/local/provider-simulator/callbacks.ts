@@ -42,16 +42,28 @@ export function announce(world: World, event: CallbackEvent, data: object, fromM
   const name = hasLegacyName ? (LEGACY_NAMES.get(event) ?? event) : event
   const wrongToken = takeFault(world, 'callback', 'wrong_token') !== undefined
   const dueMs = fromMs + Math.round(delaySeconds * 1000) + (isHeld ? LONGEST_HOLD_MS : 0)
-  const webhookId = world.newUuid()
-  for (let copy = 0; copy < copies; copy++) {
-    enqueue(world, { webhookId, event: name, data, wrongToken, forged: false, held: isHeld, dueMs })
-  }
+  enqueue(world, { event: name, data, wrongToken, held: isHeld, dueMs }, copies)
 }
 
-function enqueue(world: World, callback: Omit<CallbackRecord, 'id' | 'attempts'>) {
-  const id = String(nextInSequence(world, 'callback'))
-  world.store.callbacks.put({ id, attempts: 0, ...callback })
-  world.agenda.add({ kind: 'callback', id, dueMs: callback.dueMs })
+function enqueue(
+  world: World,
+  fields: Pick<CallbackRecord, 'event' | 'data'> & Partial<CallbackRecord>,
+  copies = 1,
+) {
+  const callback = {
+    webhookId: world.newUuid(),
+    wrongToken: false,
+    forged: false,
+    held: false,
+    attempts: 0,
+    dueMs: world.nowMs(),
+    ...fields,
+  }
+  for (let copy = 0; copy < copies; copy++) {
+    const id = String(nextInSequence(world, 'callback'))
+    world.store.callbacks.put({ ...callback, id })
+    world.agenda.add({ kind: 'callback', id, dueMs: callback.dueMs })
+  }
 }
 
 /**
@@ -75,17 +87,7 @@ export function forgeCapture(world: World, gatewayPaymentId: string) {
     capture_timestamp: timestampNow(world),
   }
   const data = { ...paymentOf(world, target.request), status: 'SUCCEEDED', captures: [capture] }
-  const dueMs = world.nowMs()
-  const webhookId = world.newUuid()
-  enqueue(world, {
-    webhookId,
-    event: 'payment.capture',
-    data,
-    wrongToken: false,
-    forged: true,
-    held: false,
-    dueMs,
-  })
+  enqueue(world, { event: 'payment.capture', data, forged: true })
 }
 
 /** `created` is the time of the attempt, so it differs between attempts. */

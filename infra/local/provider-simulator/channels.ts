@@ -53,43 +53,21 @@ const QR_CODE = {
   feeFlat: 0,
 } as const
 
-const APP = { hasApp: true } as const
-const DANA = { ...APP, lifetimeSeconds: 24 * HOUR, feeBps: 150, feeFlat: 500 }
-const BCA = { virtualAccount: { prefix: '38165', length: 15 } }
-const BNI = { virtualAccount: { prefix: '8808', length: 16 } }
-const BRI = { virtualAccount: { prefix: '13282', length: 18 } }
-const MANDIRI = { virtualAccount: { prefix: '88608', length: 16 } }
-const PERMATA = { virtualAccount: { prefix: '7293', length: 16 } }
-
-const CHANNELS: ReadonlyMap<string, Channel> = new Map<string, Channel>([
-  ['BCA_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...BCA, ...T_PLUS_1, transactionCode: 'BCA' }],
-  ['BNI_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...BNI, ...INSTANT, transactionCode: 'BNI' }],
-  ['BRI_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...BRI, ...INSTANT, transactionCode: 'BRI' }],
-  [
-    'MANDIRI_VIRTUAL_ACCOUNT',
-    { ...VIRTUAL_ACCOUNT, ...MANDIRI, ...INSTANT, transactionCode: 'MANDIRI' },
-  ],
-  [
-    'PERMATA_VIRTUAL_ACCOUNT',
-    { ...VIRTUAL_ACCOUNT, ...PERMATA, ...INSTANT, transactionCode: 'PERMATA' },
-  ],
-  [
-    'OVO',
-    { ...WALLET, ...T_PLUS_2, transactionCode: 'ID_OVO', destination: 'push', lifetimeSeconds: 55 },
-  ],
-  ['DANA', { ...WALLET, ...T_PLUS_2, ...DANA, transactionCode: 'ID_DANA' }],
-  ['LINKAJA', { ...WALLET, ...T_PLUS_2, transactionCode: 'ID_LINKAJA', feeBps: 150 }],
-  ['SHOPEEPAY', { ...WALLET, ...T_PLUS_2, transactionCode: 'ID_SHOPEEPAY' }],
-  ['GOPAY', { ...WALLET, ...T_PLUS_1, ...APP, transactionCode: 'ID_GOPAY' }],
-  ['QRIS', { ...QR_CODE, ...T_PLUS_2, transactionCode: 'QRIS' }],
+const BANKS = new Map<string, Pick<Channel, 'virtualAccount' | 'settlement'>>([
+  ['BCA', { ...T_PLUS_1, virtualAccount: { prefix: '38165', length: 15 } }],
+  ['BNI', { ...INSTANT, virtualAccount: { prefix: '8808', length: 16 } }],
+  ['BRI', { ...INSTANT, virtualAccount: { prefix: '13282', length: 18 } }],
+  ['MANDIRI', { ...INSTANT, virtualAccount: { prefix: '88608', length: 16 } }],
+  ['PERMATA', { ...INSTANT, virtualAccount: { prefix: '7293', length: 16 } }],
 ])
 
-/** The bank names of the older API. v3 refuses them. */
-const PLAIN_BANKS: ReadonlySet<string> = new Set(
-  [...CHANNELS.values()].flatMap(({ category, transactionCode }) =>
-    category === 'VIRTUAL_ACCOUNT' ? [transactionCode] : [],
-  ),
-)
+const WALLETS = new Map<string, Partial<Channel>>([
+  ['OVO', { destination: 'push', lifetimeSeconds: 55 }],
+  ['DANA', { hasApp: true, lifetimeSeconds: 24 * HOUR, feeBps: 150, feeFlat: 500 }],
+  ['LINKAJA', { feeBps: 150 }],
+  ['SHOPEEPAY', {}],
+  ['GOPAY', { ...T_PLUS_1, hasApp: true }],
+])
 
 /** Throws `API_VALIDATION_ERROR` for an unknown code. */
 export function requireChannel(code: string) {
@@ -103,14 +81,23 @@ export function requireChannel(code: string) {
  * Undefined for an unknown bank. Any other unknown code is a new wallet without known limits,
  * because the gateway forwards unknown wallet codes.
  */
-function channelOf(code: string) {
-  const channel = CHANNELS.get(code)
-  if (channel || PLAIN_BANKS.has(code) || code.endsWith('_VIRTUAL_ACCOUNT')) return channel
-  return { ...WALLET, ...T_PLUS_2, transactionCode: `ID_${code}`, feeFlat: 500 }
+function channelOf(code: string): Channel | undefined {
+  if (code === 'QRIS') return { ...QR_CODE, ...T_PLUS_2, transactionCode: code }
+  const name = bankOf(code)
+  const bank = BANKS.get(name)
+  // The plain name of a bank is a code of the older API, which v3 refuses.
+  if (name === code && bank) return undefined
+  if (name !== code) return bank && { ...VIRTUAL_ACCOUNT, ...bank, transactionCode: name }
+  const wallet = WALLETS.get(code) ?? { feeFlat: 500 }
+  return { ...WALLET, ...T_PLUS_2, transactionCode: `ID_${code}`, ...wallet }
+}
+
+function bankOf(code: string) {
+  return code.replace(/_VIRTUAL_ACCOUNT$/, '')
 }
 
 /** From the gateway's table of the provider's pages; undefined for a wallet that it lacks. */
 export function amountsOf(code: string) {
-  const name = code === 'QRIS' ? '' : code.replace(/_VIRTUAL_ACCOUNT$/, '')
+  const name = code === 'QRIS' ? '' : bankOf(code)
   return CHANNEL_TABLE.find((channel) => channel.code === name)?.facts?.amounts
 }

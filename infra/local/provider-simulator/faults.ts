@@ -3,7 +3,6 @@ import { ProviderError, parseInput } from './provider-error.ts'
 import type { FaultOrder } from './simulator-store.ts'
 import { nextInSequence, type World } from './world.ts'
 
-const NoValue = v.unknown()
 const Amount = v.pipe(wholeNumber(1, 1_000_000_000_000), v.examples([10_000]))
 const Fee = v.pipe(wholeNumber(0, 1_000_000_000_000), v.examples([4_440]))
 const Copies = v.pipe(wholeNumber(1, 1000), v.examples([3]))
@@ -20,75 +19,94 @@ export const ForgedValue = v.pipe(
   v.examples([{ payment_id: '<payment id>' }]),
 )
 
-const FailureCode = v.pipe(
-  v.string('must be a failure_code'),
-  v.regex(/^[A-Z0-9_]{1,64}$/, 'must be a failure_code'),
-  v.examples(['USER_DECLINED_PAYMENT']),
-)
-
 const CALL_FAULTS = {
-  timeout_after_commit: NoValue,
-  timeout: NoValue,
-  http_500: NoValue,
-  http_503: NoValue,
+  timeout_after_commit: told('The call has its effect, but the answer is lost.'),
+  timeout: told('The call has no effect and no answer.'),
+  http_500: told('The call has no effect. The answer is 500.'),
+  http_503: told('The call has no effect. The answer is 503.'),
   /** The seconds in the header `Rate-Limit-Reset`. */
-  http_429: v.nullish(Seconds),
-  slow: Milliseconds,
-  refuse: v.pipe(
-    v.string('must be an error_code'),
-    v.regex(/^[A-Z0-9_]{1,64}$/, 'must be an error_code'),
-    v.examples(['INVALID_MERCHANT_SETTINGS']),
+  http_429: told(
+    'The call has no effect. The answer is 429: too many requests.',
+    v.nullish(Seconds),
+  ),
+  slow: told(
+    'The call has its effect. The answer comes after this number of milliseconds.',
+    Milliseconds,
+  ),
+  refuse: told(
+    'The call has no effect. The answer has this error code.',
+    codeField('an error_code', 'INVALID_MERCHANT_SETTINGS'),
   ),
 }
 
 /** By target, with the schema of the `value` (design section 6). */
 const FAULTS = {
-  /** `failed`: the channel refuses the payer at once, so the answer is final. */
-  create: { ...CALL_FAULTS, failed: FailureCode },
+  create: {
+    ...CALL_FAULTS,
+    failed: told(
+      'The payment fails at once. The answer has this failure code.',
+      codeField('a failure_code', 'USER_DECLINED_PAYMENT'),
+    ),
+  },
   get: CALL_FAULTS,
   cancel: CALL_FAULTS,
   transactions: {
     ...CALL_FAULTS,
-    missing: NoValue,
-    duplicate: NoValue,
-    wrong_amount: v.nullish(Amount),
-    fee: Fee,
-    fee_late: Seconds,
-    fee_invoiced: NoValue,
-    settle_now: NoValue,
-    /** The lists show the row only after so many seconds. */
-    row_late: Seconds,
+    missing: told('A row is not in the list.'),
+    duplicate: told('A row is in the list twice.'),
+    wrong_amount: told('A row has another amount.', v.nullish(Amount)),
+    fee: told('A row has this fee in IDR.', Fee),
+    fee_late: told('The fee of a row is final after this number of seconds.', Seconds),
+    fee_invoiced: told('A row has no fee: the provider sends an invoice.'),
+    settle_now: told('A row settles at once, and its fee is final.'),
+    row_late: told('A row is in the list only after this number of seconds.', Seconds),
   },
   callback: {
-    lost: NoValue,
-    duplicate: v.nullish(Copies),
-    delay: Seconds,
-    reorder: NoValue,
-    forged: ForgedValue,
-    wrong_token: NoValue,
-    legacy_names: NoValue,
+    lost: told('The callback is never sent.'),
+    duplicate: told('The callback is sent this number of times.', v.nullish(Copies)),
+    delay: told('The callback is sent after this number of seconds.', Seconds),
+    reorder: told('The callback is sent after the next one.'),
+    forged: told('A callback reports this payment as paid, but it was not paid.', ForgedValue),
+    wrong_token: told('The callback has a wrong token.'),
+    legacy_names: told('The callback uses the event names of an older version.'),
   },
   payment: {
-    wrong_amount: Amount,
-    after_expiry: NoValue,
-    /** The provider finds the money at its settlement. Nothing shows it before. */
-    found_at_settlement: NoValue,
+    wrong_amount: told('The customer pays this amount instead.', Amount),
+    after_expiry: told('The customer can still pay after the expiry.'),
+    found_at_settlement: told('The provider finds the money only when it settles.'),
   },
 } satisfies Readonly<Record<string, Readonly<Record<string, v.GenericSchema>>>>
 
-/** An example order of each fault, which can be sent unchanged: `{"target", "fault", "value"?}`. */
+/** What each fault does, as an example order that can be sent unchanged. */
 export function faultExamples(): readonly object[] {
   return Object.entries(FAULTS).flatMap(([target, faults]) =>
     Object.entries<v.GenericSchema>(faults).map(([fault, schema]) => {
       const [value]: readonly unknown[] = v.getExamples(schema)
-      return { target, fault, ...(value !== undefined && { value }) }
+      return {
+        target,
+        fault,
+        does: v.getDescription(schema),
+        ...(value !== undefined && { value }),
+      }
     }),
   )
+}
+
+/** `does`: for a person who chooses the fault. */
+function told(does: string, value: v.GenericSchema = v.unknown()) {
+  return v.pipe(value, v.description(does))
+}
+
+function codeField(name: string, example: string) {
+  const message = `must be ${name}`
+  return v.pipe(v.string(message), v.regex(/^[A-Z0-9_]{1,64}$/, message), v.examples([example]))
 }
 
 const FaultOrderSchema = v.strictObject({
   target: v.string(),
   fault: v.string(),
+  /** The sentence of the list has no effect. */
+  does: v.optional(v.string()),
   times: v.optional(wholeNumber(1, Number.MAX_SAFE_INTEGER), 1),
   value: v.optional(v.unknown()),
 })
@@ -134,23 +152,16 @@ export function armFault(world: World, order: FaultOrder) {
 type FaultTarget = keyof typeof FAULTS
 type FaultName<Target extends FaultTarget> = Extract<keyof (typeof FAULTS)[Target], string>
 
-export function takeFault<T extends FaultTarget>(
+/** The earliest armed fault of the target with a wanted name, of which one use is counted. */
+export function takeFault<T extends FaultTarget, Name extends FaultName<T>>(
   world: World,
   target: T,
-  wantedName: FaultName<T>,
-) {
-  return takeMatching(world, target, (name): name is FaultName<T> => name === wantedName)
-}
-
-/** The earliest armed fault of the target with a wanted name, of which one use is counted. */
-function takeMatching<Name extends string>(
-  world: World,
-  target: FaultTarget,
-  isWanted: (name: string) => name is Name,
+  ...wantedNames: readonly Name[]
 ) {
   for (const order of world.store.faults.all()) {
-    const { id, fault, times, value } = order
-    if (order.target !== target || !isWanted(fault)) continue
+    const { id, times, value } = order
+    const fault = wantedNames.find((name) => name === order.fault)
+    if (order.target !== target || fault === undefined) continue
     if (times > 1) world.store.faults.put({ ...order, times: times - 1 })
     else world.store.faults.delete(id)
     return { fault, value }
@@ -161,14 +172,10 @@ function takeMatching<Name extends string>(
 export type CallTarget = 'create' | 'get' | 'cancel' | 'transactions'
 
 export function takeCallFault(world: World, target: CallTarget) {
-  return takeMatching(world, target, isCallFault)
+  return takeFault(world, target, ...v.keyof(v.object(CALL_FAULTS)).options)
 }
 
 export type CallFaultName = keyof typeof CALL_FAULTS
-
-function isCallFault(name: string): name is CallFaultName {
-  return Object.hasOwn(CALL_FAULTS, name)
-}
 
 export function numberOf(fault: { readonly value: unknown } | undefined) {
   return typeof fault?.value === 'number' ? fault.value : undefined

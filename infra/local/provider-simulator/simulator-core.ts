@@ -44,22 +44,26 @@ export type SimulatorCore = ReturnType<typeof createSimulatorCore>
  */
 export function createSimulatorCore(deps: SimulatorDeps, restored: readonly Change[] = []) {
   const { world, run, callbacksEnded, close } = createEngine(deps, restored)
+  const step =
+    <Args extends readonly unknown[], Answer>(act: (world: World, ...args: Args) => Answer) =>
+    (...args: Args) =>
+      run(() => act(world, ...args))
   return {
-    createPaymentRequest: (body: unknown) => run(() => createPaymentRequest(world, body)),
+    createPaymentRequest: step(createPaymentRequest),
     getPaymentRequest: (id: string) => run(() => requireRequest(world, id).request),
-    cancelPaymentRequest: (id: string) => run(() => cancelRequest(world, id)),
-    simulatePayment: (id: string, body?: unknown) => run(() => simulatePayment(world, id, body)),
-    getPayment: (id: string) => run(() => requirePayment(world, id)),
-    listTransactions: (search: URLSearchParams) => run(() => listTransactions(world, search)),
+    cancelPaymentRequest: step(cancelRequest),
+    simulatePayment: step(simulatePayment),
+    getPayment: step(requirePayment),
+    listTransactions: step(listTransactions),
     /** For example a withdrawal, or a row of an unknown type. */
-    bookTransaction: (body: unknown) => run(() => bookRow(world, body)),
-    getBalance: (search: URLSearchParams) => run(() => getBalance(world, search)),
+    bookTransaction: step(bookRow),
+    getBalance: step(getBalance),
     /** Actions of the payer or the channel, not of the merchant. */
-    failPaymentRequest: (id: string, body?: unknown) => run(() => failRequest(world, id, body)),
-    expirePaymentRequest: (id: string) => run(() => expireRequest(world, id)),
-    reversePayment: (id: string, body: unknown) => run(() => reversePayment(world, id, body)),
+    failPaymentRequest: step(failRequest),
+    expirePaymentRequest: step(expireRequest),
+    reversePayment: step(reversePayment),
     /** Oldest first. */
-    findPaymentRequests: (prefix: string) => run(() => requestsOf(world, prefix)),
+    findPaymentRequests: step(requestsOf),
     capturedPayments: () =>
       world.store.payments
         .all()
@@ -76,10 +80,10 @@ export function createSimulatorCore(deps: SimulatorDeps, restored: readonly Chan
     storedRequests: () => world.store.requests.all(),
     transactionRecords: () => world.store.transactions.all(),
     account: () => accountOf(world),
-    setAccount: (body: unknown) => run(() => setAccount(world, body)),
+    setAccount: step(setAccount),
     admitCall: (endpoint: string) => admitCall(world, endpoint),
     requirePermission: (permission: Permission) => requirePermission(world, permission),
-    deductDisputes: () => run(() => deductDisputes(world)),
+    deductDisputes: step(deductDisputes),
     countCall: (name: string, times = 1) =>
       run(() =>
         world.store.calls.put({
@@ -95,11 +99,10 @@ export function createSimulatorCore(deps: SimulatorDeps, restored: readonly Chan
      * `forged` sends its callback at once. Throws `API_VALIDATION_ERROR`, or the error of
      * `forgeCapture`.
      */
-    orderFault: (input: unknown) => run(() => orderFault(world, input)),
-    takeCallFault: (target: faults.CallTarget) => run(() => faults.takeCallFault(world, target)),
+    orderFault: step(orderFault),
+    takeCallFault: step(faults.takeCallFault),
     armedFaults: () => faults.armedFaults(world),
-    clearFaults: (filter?: Parameters<typeof faults.clearFaults>[1]) =>
-      run(() => faults.clearFaults(world, filter)),
+    clearFaults: step(faults.clearFaults),
     /** A new core continues from this JSON data. */
     snapshot: () => world.store.snapshot(),
     callbacksEnded,

@@ -2,7 +2,8 @@
 export const PROVIDER_KEY = 'xnd_development_local'
 export const CALLBACK_TOKEN = 'local-callback-token'
 
-export const PROVIDER_HEADERS = {
-  authorization: `Basic ${btoa(`${PROVIDER_KEY}:`)}`,
-  'api-version': '2024-11-11',
+export function providerHeaders(secretKey: string) {
+  return { authorization: `Basic ${btoa(`${secretKey}:`)}`, 'api-version': '2024-11-11' }
 }
+
+export const PROVIDER_HEADERS = providerHeaders(PROVIDER_KEY)

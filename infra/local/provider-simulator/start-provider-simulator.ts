@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Agent, request as httpRequest } from 'node:http'
+import { escapeHtml } from '../process/html-page.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 import {
   jsonReply,
@@ -173,8 +174,4 @@ function checkoutHtml(request: PaymentRequest) {
     ? '<form method="post"><button type="submit">Pay</button></form>'
     : `<p>This payment is ${escapeHtml(request.status)}.</p>`
   return `<p>${summary}</p>${form}`
-}
-
-function escapeHtml(text: string) {
-  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

@@ -1,7 +1,7 @@
 import { insertByDue } from '../process/local-clock.ts'
 import { ProviderError } from './provider-error.ts'
-import type { PaymentRequest } from './provider-objects.ts'
-import type { Store } from './simulator-store.ts'
+import { isOpen, type PaymentRequest } from './provider-objects.ts'
+import type { RequestRecord, Store } from './simulator-store.ts'
 
 /** What every step of the simulator changes, and its sources of time, ids and addresses. */
 export type World = {
@@ -35,6 +35,20 @@ export function requireRequest(world: World, id: string) {
   const record = world.store.requests.get(id)
   if (!record) throw unknownId('Payment request', id)
   return record
+}
+
+/** A request that is final already keeps its status. */
+export function payRequest(world: World, record: RequestRecord, paymentId: string) {
+  const status = isOpen(record.request) ? 'SUCCEEDED' : record.request.status
+  closeRequest(world, record, { status, latest_payment_id: paymentId })
+}
+
+type FinalFields = Pick<PaymentRequest, 'status' | 'failure_code' | 'latest_payment_id'>
+
+export function closeRequest(world: World, record: RequestRecord, fields: FinalFields) {
+  const request = { ...record.request, ...fields, updated: timestampNow(world) }
+  world.store.requests.put({ ...record, request })
+  return request
 }
 
 /** The provider refuses an id of another length. */

@@ -47,7 +47,7 @@ export function asksForHelp(argv: readonly string[]) {
 type Options = NonNullable<ParseArgsConfig['options']>
 
 /** Throws `UsageError` if an option is unknown, has no value, or is given twice. */
-export function readOptions<T extends Options>(argv: readonly string[], options: T) {
+export function readOptions<const T extends Options>(argv: readonly string[], options: T) {
   return readArguments(argv, options, false).values
 }
 
@@ -56,7 +56,10 @@ function readArguments<T extends Options>(
   options: T,
   allowPositionals: boolean,
 ) {
-  const { values, positionals, tokens } = parseTokens(argv, options, allowPositionals)
+  const args = [...argv]
+  const { values, positionals, tokens } = orUsageError(() =>
+    parseArgs({ args, options, tokens: true, allowPositionals }),
+  )
   const optionTokens = tokens.filter((token) => token.kind === 'option')
   const names = optionTokens.map(({ name }) => name)
   const repeatedName = names.find((name, at) => names.indexOf(name) < at)
@@ -67,13 +70,9 @@ function readArguments<T extends Options>(
   return { values, positionals }
 }
 
-function parseTokens<T extends Options>(
-  argv: readonly string[],
-  options: T,
-  allowPositionals: boolean,
-) {
+function orUsageError<T>(parse: () => T) {
   try {
-    return parseArgs({ args: [...argv], options, tokens: true, allowPositionals })
+    return parse()
   } catch (error) {
     // Keeps the first sentence of Node's message. Further sentences are about positional arguments.
     throw new UsageError(

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { callJson, type HttpCall } from '../../../shared/provider/call-json.ts'
+import { providerHeaders } from '../provider-simulator/simulator-keys.ts'
 import { UsageError } from '../terminal/command-line.ts'
 import { CALLBACK_PATH } from '../triggers/start-http-gateway.ts'
 import { API_URL } from './environment-help.ts'
@@ -60,7 +61,7 @@ export function askProvider(
   return call({
     method,
     url: new URL(path, url),
-    headers: { ...authorizationOf(secretKey), 'api-version': '2024-11-11', ...headers },
+    headers: { ...providerHeaders(secretKey), ...headers },
     ...(body !== undefined && { body }),
     timeoutMs: ASK_TIMEOUT_MS,
   })
@@ -68,10 +69,6 @@ export function askProvider(
 
 export type ProviderQuestion = Partial<Pick<HttpCall, 'method' | 'body' | 'headers'>> & {
   readonly path: string
-}
-
-function authorizationOf(secretKey: string) {
-  return { authorization: `Basic ${Buffer.from(`${secretKey}:`).toString('base64')}` }
 }
 
 function httpsUrl(name: string, text: string) {

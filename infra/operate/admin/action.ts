@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
+import { loadHandlers } from '../../local/functions/load-handlers.ts'
 import type { ListedAction } from './listed-actions.ts'
 import { fieldsOf, rulesOf } from './schema-fields.ts'
 
@@ -15,21 +16,11 @@ const DescriptionSchema = v.object({
   input: v.optional(v.custom<v.GenericSchema>(isSchema)),
   hasDryRun: v.optional(v.boolean(), false),
 })
-const Handler = v.pipe(
-  v.function(),
-  v.transform((handler): object => Object.assign({}, handler)),
-  DescriptionSchema,
-)
 
-export async function describeAction({
-  name,
-  entry,
-  timeoutSeconds,
-  trigger,
-}: FunctionSpec): Promise<ListedAction> {
-  const module: unknown = await import(new URL(`../../../${entry}`, import.meta.url).href)
-  const { handler } = v.parse(v.object({ handler: Handler }), { ...Object(module) })
-  const { summary, input, hasDryRun } = handler
+export async function describeAction(spec: FunctionSpec): Promise<ListedAction> {
+  const { name, timeoutSeconds, trigger } = spec
+  const [handler] = await loadHandlers([spec])
+  const { summary, input, hasDryRun } = v.parse(DescriptionSchema, handler?.described)
   return {
     name,
     duty: trigger.kind === 'operator' ? trigger.duty : 'deploy',

@@ -1,10 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { Command } from 'commander'
 import { PROJECT_ROOT } from '../../stack/project-root.ts'
-import { LOCAL_STAGE } from './action-command.ts'
+import { defineAction, LOCAL_STAGE } from './action-command.ts'
 import { LISTED_ACTIONS, type ListedAction } from './listed-actions.ts'
-
-const EVERYWHERE = ['--stage', '--json', '--help']
 
 /** A developer's own stage has no file. */
 export function stageFiles() {
@@ -33,14 +32,8 @@ ${cases.join('\n')}
 complete -F _gateway_admin gateway-admin`
 }
 
-function optionsOf({ fields = [], takesFile, writesFile, isPaged, hasDryRun }: ListedAction) {
-  return [
-    ...fields.map(({ name }) => `--${name}`),
-    ...(fields.length > 0 ? ['--payload'] : []),
-    ...(takesFile ? ['--file'] : []),
-    ...(writesFile ? ['--out'] : []),
-    ...(isPaged ? ['--all'] : []),
-    ...(hasDryRun ? ['--dry-run'] : []),
-    ...EVERYWHERE,
-  ]
+function optionsOf(action: ListedAction) {
+  const command = new Command()
+  defineAction(command, action, undefined, () => undefined)
+  return [...command.options.map(({ long }) => long), '--help']
 }

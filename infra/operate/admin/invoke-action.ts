@@ -1,10 +1,11 @@
-import type { ClientRequest, IncomingMessage } from 'node:http'
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
 import * as v from 'valibot'
 import { functionName } from '../../../functions/function-spec.ts'
 import { parseOwnJson } from '../../../shared/json.ts'
 import { DUTY_HEADER } from '../../local/emulators/local-aws.ts'
-import { UsageError, wholeNumber } from '../../local/terminal/command-line.ts'
+import { addressAt } from '../../local/terminal/command-line.ts'
 import { requireRegion } from '../check/region-of.ts'
 import { type ActionCall, LOCAL_STAGE } from './action-command.ts'
 import { stageFiles } from './completion.ts'
@@ -19,7 +20,7 @@ export class InvocationFailed extends Error {
 export const ReplySchema = v.strictObject({ status: v.number(), body: v.unknown() })
 export type Reply = v.InferOutput<typeof ReplySchema>
 
-export const MARGIN_MS = 10_000
+const MARGIN_MS = 10_000
 
 /**
  * Invokes an action's function once and answers its result, with the digits of its numbers. After a
@@ -63,9 +64,7 @@ export function failureOf(error: unknown) {
 
 /** The local gateway's Invoke API is on the port after PORT (design section 6). */
 export function localUrl(env: NodeJS.ProcessEnv) {
-  const port = wholeNumber(env['PORT'] || '3000') ?? 0
-  if (port < 1 || port > 65_534) throw new UsageError('PORT must be a number from 1 to 65534')
-  return `http://127.0.0.1:${port + 1}`
+  return addressAt(env['PORT'], 1)
 }
 
 type Call = { readonly name: string; readonly payload: string; readonly timeoutMs: number }
@@ -103,17 +102,12 @@ async function invokeLocally(
     agent: false,
     signal: AbortSignal.timeout(timeoutMs),
   })
-  const reply = await replyTo(sent, payload)
+  const [reply]: IncomingMessage[] = await once(sent.end(payload), 'response')
+  if (!reply) throw new Error('no answer')
   const text = await readText(reply)
   if (reply.statusCode === 200) return { failed: 'x-amz-function-error' in reply.headers, text }
   const kind = reply.headers['x-amzn-errortype'] ?? `HTTP ${reply.statusCode}`
   throw Object.assign(new Error(text), { name: String(kind) })
-}
-
-export function replyTo(sent: ClientRequest, payload?: string): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    sent.once('response', resolve).once('error', reject).end(payload)
-  })
 }
 
 function failureMessage(

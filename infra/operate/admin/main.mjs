@@ -5,6 +5,8 @@ import { enableCompileCache } from 'node:module'
 enableCompileCache()
 const { runAdmin } = await import('./run-admin.ts')
 
+// A reader that closes the pipe (`| head`) does not end the calls of an action.
+process.stdout.on('error', () => undefined)
 process.exitCode = await runAdmin(process.argv.slice(2), {
   out: (text) => console.log(text),
   err: (text) => console.error(text),

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { EventIdSchema } from '../../../shared/ids.ts'
 import { memberText, partTexts } from '../../../shared/json.ts'
 import { GatewayRefusal } from '../../local/commands/call-gateway.ts'
+import { parsedJson } from '../../local/process/local-http-server.ts'
 import { connectionError } from '../check/finding.ts'
 
 /** The gateway answers within 30 seconds. */
@@ -39,7 +40,7 @@ export async function eventsPage(
     signal,
   )
   if (status !== 200) throw refusalOf(feed, status, text)
-  const page = v.safeParse(Page, readJson(text))
+  const page = v.safeParse(Page, parsedJson(text))
   if (!page.success)
     throw new GatewayRefusal(`${feed.url} is no gateway: it answered something else than events`)
   const { data, next, has_more: hasMore } = page.output
@@ -85,17 +86,9 @@ function refusalOf({ stage, url }: Feed, status: number, text: string) {
       `${url} refuses the key (401): it is of another stage, revoked or expired, or its client is disabled; ${todo}`,
     )
   }
-  const refusal = v.safeParse(Refusal, readJson(text))
+  const refusal = v.safeParse(Refusal, parsedJson(text))
   const message = `${url} answered ${status}${refusal.success ? `: ${refusal.output.message}` : ''}`
   return status === 429 || status >= 500
     ? new UnreachableError(message)
     : new GatewayRefusal(message)
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

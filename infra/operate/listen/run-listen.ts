@@ -94,7 +94,7 @@ Signing secret: ${signingSecret}`),
         sleep: io.sleep,
         signal: io.signal,
       })
-    }, warn)
+    })
   })
 }
 

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   ACMClient,
@@ -40,13 +40,18 @@ const [lambda, quotas, sts] = [mockOf(LambdaClient), mockOf(ServiceQuotasClient)
 
 const AUTHORITY = 'infra/stack/edge/origin-authority.pem'
 const STAGE_FILE = 'infra/stages/prod.json'
-const ARN = 'arn:aws:acm:us-east-1:000000000000:certificate/11111111-2222-4333-8444-555555555555'
+const ID = '11111111-2222-4333-8444-555555555555'
+const ARN = `arn:aws:acm:us-east-1:000000000000:certificate/${ID}`
 const TAGS = [{ Key: 'payment-gateway-origin', Value: 'prod' }]
 function denied(action: string) {
   return awsRefusal(
     'AccessDeniedException',
     `User: arn:aws:iam::0:user/ayu is not authorized to perform: ${action} on *`,
   )
+}
+
+function accountHas(ConcurrentExecutions: number) {
+  lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions } })
 }
 
 let root: string
@@ -57,12 +62,9 @@ beforeEach(() => {
   root = tempDirectory()
   bootstrapped = []
   cdkArgs = []
-  for (const file of [AUTHORITY, STAGE_FILE]) {
-    mkdirSync(join(root, file, '..'), { recursive: true })
-    cpSync(join(PROJECT_ROOT, file), join(root, file))
-  }
+  for (const file of [AUTHORITY, STAGE_FILE]) cpSync(join(PROJECT_ROOT, file), join(root, file))
   sts.on(GetCallerIdentityCommand).resolves({ Account: '000000000000', Arn: 'arn:ayu' })
-  lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 1_000 } })
+  accountHas(1_000)
   dynamodb
     .on(DescribeLimitsCommand)
     .resolves({ TableMaxReadCapacityUnits: 40_000, TableMaxWriteCapacityUnits: 40_000 })
@@ -71,16 +73,7 @@ beforeEach(() => {
     if (!bootstrapped.includes(await getClient().config.region()))
       throw awsRefusal('ValidationError', 'does not exist')
     const Outputs = [{ OutputKey: 'BootstrapVersion', OutputValue: '28' }]
-    return {
-      Stacks: [
-        {
-          StackName: 'CDKToolkit',
-          CreationTime: new Date(0),
-          StackStatus: 'CREATE_COMPLETE',
-          Outputs,
-        },
-      ],
-    }
+    return { Stacks: [{ Outputs }] }
   })
   acm.on(ListCertificatesCommand).resolves({ CertificateSummaryList: [] })
   acm.on(ImportCertificateCommand).resolves({ CertificateArn: ARN })
@@ -142,11 +135,10 @@ describe('initStage', () => {
       ['bootstrap', 'aws://000000000000/us-east-1'],
       ['bootstrap', 'aws://000000000000/ap-southeast-1'],
     ])
-    const id = '11111111-2222-4333-8444-555555555555'
-    const expectedFile = projectText(STAGE_FILE).replace(PLACEHOLDER_CERTIFICATE, id)
+    const expectedFile = projectText(STAGE_FILE).replace(PLACEHOLDER_CERTIFICATE, ID)
     expect(readFileSync(join(root, STAGE_FILE), 'utf8')).toBe(expectedFile)
     const problems = () =>
-      originCertificateProblems({ id, authority: join(root, AUTHORITY) }, Date.now())
+      originCertificateProblems({ id: ID, authority: join(root, AUTHORITY) }, Date.now())
     expect(problems()).toStrictEqual([])
 
     expect(await init()).toStrictEqual(EVERYTHING_THERE)
@@ -234,7 +226,7 @@ describe('initStage', () => {
   })
 
   it('lists the quotas to request, with the stage’s numbers and the command, and creates all other parts', async () => {
-    lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 10 } })
+    accountHas(10)
     dynamodb.on(DescribeLimitsCommand).rejects(denied('dynamodb:DescribeLimits'))
     quotas.on(GetServiceQuotaCommand).rejects(awsRefusal('NoSuchResourceException'))
     quotas.on(GetAWSDefaultServiceQuotaCommand).resolves({ Quota: { Value: 1_000 } })

@@ -123,7 +123,7 @@ describe('npm run admin', () => {
     expect(await run('get-client')).toMatchObject({ code: 1, err: message })
     expect(await runOnBadPort('get-client')).toMatchObject({
       code: 2,
-      err: 'PORT must be a number from 1 to 65534',
+      err: 'PORT must be a number from 0 to 65532 (0 takes free ports)',
     })
   })
 

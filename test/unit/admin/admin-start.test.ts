@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { runTool } from '../../support/run-tool.ts'
+import { json, startScriptedServer } from '../../support/scripted-server.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
@@ -25,13 +26,14 @@ process.on('exit', () => {
   console.error(JSON.stringify({ files, slow }))
 })`
 
+const TOOL = join(PROJECT_ROOT, 'infra/operate/admin/main.mjs')
+
 async function loadedBy(...argv: readonly string[]): Promise<{ files: string[]; slow: string[] }> {
   const report = join(tempDirectory(), 'report.mjs')
   writeFileSync(report, REPORT)
-  const tool = join(PROJECT_ROOT, 'infra/operate/admin/main.mjs')
   // The first run fills the compile cache; with it, Node needs no compiler.
-  await runTool(process.execPath, [tool, ...argv])
-  const { errors } = await runTool(process.execPath, ['--import', report, tool, ...argv])
+  await runTool(process.execPath, [TOOL, ...argv])
+  const { errors } = await runTool(process.execPath, ['--import', report, TOOL, ...argv])
   return JSON.parse(errors.trim().split('\n').at(-1) ?? '')
 }
 
@@ -42,4 +44,15 @@ it('loads few files, and neither the compiler nor undici, to call an action', as
   expect(files.filter((file) => /excel|aws-sdk|aws-cdk/.test(file))).toStrictEqual([])
   expect(files.length).toBeGreaterThan(20)
   expect(files.length).toBeLessThan(70)
+})
+
+it('goes on in silence after its reader has closed the pipe, as head does', async () => {
+  const { url, requests } = await startScriptedServer(json(200, { status: 200, body: {} }))
+  const env = { PORT: String(Number(new URL(url).port) - 1) }
+
+  const { errors } = await runTool('sh', ['-c', '"$0" "$1" today | true', process.execPath, TOOL], {
+    env,
+  })
+
+  expect([errors, requests.length]).toStrictEqual(['', 6])
 })

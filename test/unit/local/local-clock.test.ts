@@ -53,23 +53,14 @@ it.each([
   const { clock } = aClock()
   const attempt = Promise.withResolvers<void>()
   if (Number.isFinite(endsAfterMs)) setTimeout(attempt.resolve, endsAfterMs)
-  const parts = {
-    clock,
-    alerts: () => [],
-    attemptsEnded: () => attempt.promise,
-    log: localLog(clock),
-  }
+  const log = localLog(clock)
+  const parts = { clock, alerts: () => [], attemptsEnded: () => attempt.promise, log }
 
   const jumped = answerControl(parts, {
     method: 'POST',
     path: '/_local/clock',
-    search: '',
-    query: new URLSearchParams(),
-    headers: {},
-    rawHeaders: [],
-    remoteAddress: '127.0.0.1',
     body: Buffer.from('{"advance_seconds":3600}'),
-  })
+  } as never)
   await vi.advanceTimersByTimeAsync(jumpsAfterMs - 1)
   const before = clock.nowMs()
   await vi.advanceTimersByTimeAsync(1)

@@ -67,10 +67,8 @@ describe('the access a manifest entry states', () => {
 
   it('lets a function seal secrets of endpoints, or unseal them, never both', async () => {
     const owner = { clientId: 'c', endpointId: 'e' }
-    const [sealing, unsealing] = [
-      grantedTo({ endpointSecrets: 'seal' }),
-      grantedTo({ endpointSecrets: 'unseal' }),
-    ]
+    const sealing = grantedTo({ endpointSecrets: 'seal' })
+    const unsealing = grantedTo({ endpointSecrets: 'unseal' })
     const neither = grantedTo({ secrets: ['read-provider', 'read-callback-tokens'] })
     const sealed = await sealing.sealer.seal('a secret', owner)
 
@@ -192,19 +190,13 @@ describe('the table a manifest entry states', () => {
   })
 
   it('allows only a stated index: no other index, not the table, and no index by access to the table', async () => {
-    const byOwner = {
-      index: 'by-owner',
-      partition: ['unknown-client', 'payment'],
-      limit: 1,
-    } as const
+    const partition = ['unknown-client', 'payment']
     const { table } = grantedTable({ indexes: ['by-owner'], Query: ['CLIENT'] })
 
-    expect((await table.query(byOwner)).items).toStrictEqual([])
+    const found = await table.query({ index: 'by-owner', partition, limit: 1 })
+    expect(found.items).toStrictEqual([])
     for (const [query, refusal] of [
-      [
-        { index: 'by-status', partition: ['unknown-client', 'payment', 'paid'] },
-        'Query on index by-status',
-      ],
+      [{ index: 'by-status', partition: [...partition, 'paid'] }, 'Query on index by-status'],
       [{ index: 'by-due', partition: ['payment', 0] }, 'Query on index by-due'],
       [{ partition: [event.pk] }, 'Query on items EVENT#'],
     ] as const) {

@@ -134,7 +134,7 @@ describe.each(['create', 'get', 'cancel', 'transactions'] as const)(
       }[target]
       order(target, fault, value)
 
-      const refused = ask(method, path, body, 'another key')
+      const refused = ask(method, path, body, 'xnd_development_other')
       const struck = ask(method, path, body)
       // How often the create or the cancel has taken effect, beside the two requests above.
       const happened =

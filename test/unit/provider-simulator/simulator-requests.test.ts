@@ -28,6 +28,8 @@ describe('a request of the provider simulator', () => {
     ['OVO', { account_mobile_number: '+62211234567' }],
     ['OVO', { account_mobile_number: '081298498259' }],
     ['BNI_VIRTUAL_ACCOUNT', { display_name: '24/7' }],
+    ['BNI_VIRTUAL_ACCOUNT', { display_name: 'Toko', expires_at: '2026-11-20T04:10:00Z' }],
+    ['DANA', { success_return_url: 'shop.example' }],
   ] as const)('is refused of %s with %o', ([channel, channel_properties], { sim: { core } }) => {
     const ask = () => core.createPaymentRequest(aRequestBody(channel, { channel_properties }))
 

@@ -30,6 +30,8 @@ describe('the state of the provider simulator', () => {
       0,
       'EXPIRED',
     ])
+    await sim.advance(86_400)
+    expect(sim.statusOf(open)).toBe('EXPIRED')
     expect(restored.callbacks[0]?.headers['webhook-id']).toBe(
       sim.callbacks[0]?.headers['webhook-id'],
     )

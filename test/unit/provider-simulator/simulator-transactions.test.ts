@@ -58,14 +58,27 @@ describe('the transactions of the provider simulator', () => {
     expect(pages.map(({ has_more: more }) => more)).toStrictEqual([true, true, false])
   })
 
-  it('have a row where it was created, and no filter by a type that the list does not document', ({
+  it('have a row where it was created, each filter, and no type that the list does not document', ({
     sim,
   }) => {
     const paid = sim.pay()
-    const row = { product_id: 'found', created: '2026-11-01T00:00:00.000Z', cashflow: 'MONEY_IN' }
-    sim.core.bookTransaction({ ...row, type: 'PAYMENT', settlement_status: 'EARLY_SETTLED' })
+    const row = { product_id: 'found', created: '2026-11-01', updated: '2026-11-02' }
+    const settled = { type: 'PAYMENT', settlement_status: 'EARLY_SETTLED', cashflow: 'MONEY_IN' }
+    sim.core.bookTransaction({ ...row, ...settled })
+    const ids = (query = '') => sim.rows(query).map(({ product_id: id }) => id)
+    const filters =
+      'channel_categories=BANK reference_id=withdrawal-1 product_id=found ' +
+      'created[lte]=2026-11-01 updated[lte]=2026-11-02 created[gte]=2026-11-02 ' +
+      'updated[gte]=2026-11-03 types=REFUND statuses=VOIDED'
 
-    expect(sim.rows().map(({ product_id: id }) => id)).toStrictEqual([paid, 'found'])
+    expect(ids()).toStrictEqual([paid, 'found'])
+    expect(filters.split(' ').map((filter) => ids(filter).join())).toStrictEqual([
+      ...Array(5).fill('found'),
+      paid,
+      paid,
+      '',
+      '',
+    ])
     expect(sim.core.getBalance(new URLSearchParams())).toStrictEqual({ balance: 100_000 })
     for (const query of ['types=CHARGEBACK_REVERSAL', 'statuses=PAID', 'channel_categories=QRIS'])
       expect(() => sim.rows(query)).toThrow(REFUSED)

@@ -66,27 +66,30 @@ const Text = v.fallback(v.optional(v.string()), undefined)
 const LogLine = v.object({
   timestamp: v.string(),
   message: v.string(),
-  ...texts(
-    'operation',
-    'reason',
-    'outcome',
-    'action',
-    'code',
-    'function',
-    'error',
-    'endpoint_id',
-    'payment_id',
-    'settlement_id',
-    'suspense_id',
-    'audit_of',
-    'method',
-    'channel',
-    'channel_code',
-    'source',
-    'status',
-    'failure_reason',
-    'kind',
-    'cause',
+  ...v.entriesFromList(
+    [
+      'operation',
+      'reason',
+      'outcome',
+      'action',
+      'code',
+      'function',
+      'error',
+      'endpoint_id',
+      'payment_id',
+      'settlement_id',
+      'suspense_id',
+      'audit_of',
+      'method',
+      'channel',
+      'channel_code',
+      'source',
+      'status',
+      'failure_reason',
+      'kind',
+      'cause',
+    ],
+    Text,
   ),
   ...v.entriesFromList(
     [
@@ -111,7 +114,7 @@ const READS_ONLY = /^gateway-local-(get|list|find)-/
 const SHORT_ID = 8
 
 /** Leaves out read-only actions of operators, and runs without work. */
-const DESCRIPTIONS: ReadonlyMap<string, (log: LogLine) => Description | undefined> = new Map(
+const DESCRIPTIONS = new Map(
   Object.entries<(log: LogLine) => Description | undefined>({
     'payment.created': (log) => paymentLine(log, 'plain', `created, to be paid by ${channel(log)}`),
     'payment.create_failed': createFailureLine,
@@ -207,10 +210,6 @@ function describeLogLine(json: string): ActivityLine | undefined {
   const log = v.parse(LogLine, JSON.parse(json))
   const description = DESCRIPTIONS.get(log.message)?.(log)
   return description && { at: log.timestamp, ...description }
-}
-
-function texts<const Name extends string>(...names: readonly Name[]) {
-  return v.entriesFromList(names, Text)
 }
 
 function paymentLine({ payment_id: id }: LogLine, tone: Tone, text: string): Description {

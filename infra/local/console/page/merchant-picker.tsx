@@ -2,7 +2,7 @@ import { useContext, useEffect, useRef, useState } from 'preact/hooks'
 import * as v from 'valibot'
 import { countOf } from '../activity/activity-line.ts'
 import { Fold } from './fold.tsx'
-import { doCall, invoke, type Loaded, load, operate } from './gateway.ts'
+import { doCall, invoke, operate, useRead } from './gateway.ts'
 import { NoticeContext, WithNotices } from './notice.tsx'
 import { readPages } from './read-pages.ts'
 import { about, actFor, store, useSession } from './session.ts'
@@ -185,17 +185,6 @@ function merchantPages() {
 
 /** The merchant of a whole id, however old it is. */
 function useNamed(id: string) {
-  const [loaded, setLoaded] = useState<Loaded<Client>>()
-  useEffect(() => {
-    setLoaded(undefined)
-    if (!UUID.test(id)) return undefined
-    const state = { hasEnded: false }
-    void load(ClientSchema, invoke('get-client', { client_id: id })).then((client) => {
-      if (!state.hasEnded) setLoaded(client)
-    })
-    return () => {
-      state.hasEnded = true
-    }
-  }, [id])
-  return loaded && 'value' in loaded ? loaded.value : undefined
+  const call = UUID.test(id) ? invoke('get-client', { client_id: id }) : undefined
+  return useRead(ClientSchema, call).value
 }

@@ -116,9 +116,12 @@ export const ReceivedSchema = v.array(
     signature_valid: v.nullable(v.boolean()),
   }),
 )
-const Fault = v.object({ ...texts('target', 'fault'), value: v.optional(v.unknown()) })
-export const FaultMenuSchema = v.object({ faults: v.array(Fault) })
-export const ArmedSchema = v.array(v.object({ ...Fault.entries, ...numbers('times') }))
+export const FaultMenuSchema = v.object({
+  faults: v.array(
+    v.object({ ...texts('target', 'fault', 'does'), value: v.optional(v.unknown()) }),
+  ),
+})
+export const ArmedSchema = v.array(v.object({ ...texts('target', 'fault'), ...numbers('times') }))
 export const ClockSchema = v.object(texts('now'))
 export const CreatedSchema = v.object(texts('id'))
 

@@ -2,10 +2,16 @@ import * as v from 'valibot'
 import { announce } from '../callbacks.ts'
 import { numberOf, takeFault } from '../faults.ts'
 import { ProviderError, parseInput } from '../provider-error.ts'
-import { isOpen, type Payment, type PaymentRequest } from '../provider-objects.ts'
-import type { RequestRecord } from '../simulator-store.ts'
+import { isOpen, type Payment } from '../provider-objects.ts'
 import { bookCapture } from '../transactions/transaction-rows.ts'
-import { paymentOf, requireRequest, timestampNow, type World } from '../world.ts'
+import {
+  closeRequest,
+  paymentOf,
+  payRequest,
+  requireRequest,
+  timestampNow,
+  type World,
+} from '../world.ts'
 
 const SimulateBody = v.nullish(
   v.object({
@@ -22,7 +28,7 @@ const SimulateBody = v.nullish(
  * request keeps its status. With `found_at_settlement` nothing shows the money before its
  * settlement.
  */
-export function simulatePayment(world: World, id: string, body: unknown) {
+export function simulatePayment(world: World, id: string, body?: unknown) {
   const record = requireRequest(world, id)
   const order = parseInput(SimulateBody, body)
   if (!isOpen(record.request) && !takeFault(world, 'payment', 'after_expiry'))
@@ -39,10 +45,7 @@ export function simulatePayment(world: World, id: string, body: unknown) {
   world.store.payments.put({ id: payment.payment_id, payment })
   const isFoundLate = takeFault(world, 'payment', 'found_at_settlement') !== undefined
   const settleAtMs = bookCapture(world, payment, { captureId, amount, isFoundLate })
-  if (!isFoundLate) {
-    const status = isOpen(record.request) ? 'SUCCEEDED' : record.request.status
-    closeRequest(world, record, { status, latest_payment_id: payment.payment_id })
-  }
+  if (!isFoundLate) payRequest(world, record, payment.payment_id)
   announce(world, 'payment.capture', payment, isFoundLate ? settleAtMs : undefined)
   return {
     status: 'PENDING',
@@ -75,14 +78,6 @@ function requireOpen(world: World, id: string) {
   )
 }
 
-type FinalFields = Pick<PaymentRequest, 'status' | 'failure_code' | 'latest_payment_id'>
-
-function closeRequest(world: World, record: RequestRecord, fields: FinalFields): PaymentRequest {
-  const request = { ...record.request, ...fields, updated: timestampNow(world) }
-  world.store.requests.put({ ...record, request })
-  return request
-}
-
 /** Throws `INACTIVE_PAYMENT_REQUEST` for a final request. */
 export function expireRequest(world: World, id: string) {
   const request = closeRequest(world, requireOpen(world, id), { status: 'EXPIRED' })
@@ -101,7 +96,7 @@ const FailBody = v.nullish(
 )
 
 /** Records a FAILED payment and a FAILED request, and announces the failure. */
-export function failRequest(world: World, id: string, body: unknown) {
+export function failRequest(world: World, id: string, body?: unknown) {
   const record = requireOpen(world, id)
   const failureCode = parseInput(FailBody, body)?.failure_code ?? 'USER_DECLINED_PAYMENT'
   const payment: Payment = {

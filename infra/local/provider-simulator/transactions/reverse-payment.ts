@@ -100,17 +100,24 @@ function bookMovement(
     putUndeducted(world, undeductedOf(world) + amount + fee)
     return capture
   }
-  const row = bookRow(world, {
-    type,
-    ...namesOf(world, capture, order.named_by),
-    channel_category: capture.channel_category,
-    channel_code: capture.channel_code,
-    currency: capture.currency,
-    amount: amount + fee,
-    fee,
-    cashflow: kind === 'chargeback_reversal' ? 'MONEY_IN' : 'MONEY_OUT',
-  })
-  moveOf(world, row.id, capture)
+  const { channel_category, channel_code, currency } = capture
+  const names = namesOf(world, capture, order.named_by)
+  const cashflow = kind === 'chargeback_reversal' ? 'MONEY_IN' : 'MONEY_OUT'
+  const row = bookRow(
+    world,
+    {
+      type,
+      ...names,
+      channel_category,
+      channel_code,
+      currency,
+      amount: amount + fee,
+      fee,
+      cashflow,
+    },
+    // The row may name its payment in no way that a filter finds.
+    { paymentId: capture.product_id },
+  )
   if (event !== 'refund.succeeded') announceDispute(world, event, { capture, amount })
   else
     announce(world, event, {
@@ -134,12 +141,6 @@ function namesOf(
   if (namedBy === 'payment') return { ...own, product_id }
   if (namedBy === 'reference') return { ...own, reference_id }
   return { ...own, payment_request_id: product_data?.payment_request_id }
-}
-
-/** The row may name its payment in no way that a filter finds. */
-function moveOf(world: World, id: string, { product_id: paymentId }: Transaction) {
-  const record = world.store.transactions.get(id)
-  if (record) world.store.transactions.put({ ...record, paymentId })
 }
 
 const ANSWER_DAYS = 7

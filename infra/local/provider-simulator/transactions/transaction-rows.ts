@@ -4,13 +4,12 @@ import { numberOf, takeFault } from '../faults.ts'
 import { parseInput } from '../provider-error.ts'
 import {
   BUSINESS_ID,
-  isOpen,
   type Payment,
   type Transaction,
   type TransactionFee,
 } from '../provider-objects.ts'
 import type { TransactionRecord } from '../simulator-store.ts'
-import { timestampNow, toTimestamp, type World } from '../world.ts'
+import { payRequest, timestampNow, toTimestamp, type World } from '../world.ts'
 
 const NO_FEE = feeFields(0, 0, 'PENDING')
 
@@ -180,10 +179,7 @@ export function settleTransaction(world: World, id: string) {
 /** Money that the provider finds at its settlement pays its request then, if it is still open. */
 function payFoundRequest(world: World, { product_id: paymentId, product_data: data }: Transaction) {
   const record = world.store.requests.get(data?.payment_request_id ?? '')
-  if (record === undefined || record.request.latest_payment_id !== undefined) return
-  const status = isOpen(record.request) ? 'SUCCEEDED' : record.request.status
-  const paid = { status, latest_payment_id: paymentId, updated: timestampNow(world) } as const
-  world.store.requests.put({ ...record, request: { ...record.request, ...paid } })
+  if (record && record.request.latest_payment_id === undefined) payRequest(world, record, paymentId)
 }
 
 const text = v.pipe(v.string(), v.maxLength(255))
@@ -222,7 +218,11 @@ const NO_CAPTURE = { capture_id: null, payment_link_id: null, reusable_payment_l
 /**
  * With any type, status, settlement status and times, even undocumented ones. Sends no callback.
  */
-export function bookRow(world: World, input: unknown) {
+export function bookRow(
+  world: World,
+  input: unknown,
+  moved: Pick<TransactionRecord, 'paymentId'> = {},
+) {
   const {
     fee_status: feeStatus,
     fee,
@@ -246,6 +246,7 @@ export function bookRow(world: World, input: unknown) {
   world.store.transactions.put({
     id: row.id,
     row,
+    ...moved,
     ...(lateSeconds > 0 && { shownAtMs: world.nowMs() + lateSeconds * 1000 }),
   })
   return row

@@ -24,7 +24,7 @@ Exit code: 0 every question was asked or this account cannot show it, 1 the walk
 const Event = v.object({ event: v.string() })
 
 await runProgram(USAGE, async (argv) => {
-  const { out } = readOptions(argv, { out: { type: 'string' } } as const)
+  const { out } = readOptions(argv, { out: { type: 'string' } })
   const environment = testEnvironment(process.env)
   // Before the walk, so that its minutes are not lost.
   if (out !== undefined) keep(out, '', 'a')

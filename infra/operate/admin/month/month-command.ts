@@ -1,11 +1,9 @@
-import { request } from 'node:http'
-import { text as readText } from 'node:stream/consumers'
 import * as v from 'valibot'
 import { TimestampSchema, timestampOf } from '../../../../shared/time.ts'
 import { readOptions, UsageError } from '../../../local/terminal/command-line.ts'
 import type { CommandIo } from '../../../local/terminal/printable.ts'
 import { LOCAL_STAGE, type Payload } from '../action-command.ts'
-import { InvocationFailed, invokeAction, localUrl, MARGIN_MS, replyTo } from '../invoke-action.ts'
+import { InvocationFailed, invokeAction, localUrl } from '../invoke-action.ts'
 import { actionNamed } from '../listed-actions.ts'
 import { startProgress } from '../progress.ts'
 import { runMonth } from './run-month.ts'
@@ -34,10 +32,9 @@ export async function monthCommand([month = '', ...argv]: readonly string[], io:
 async function stageNow(stage: string, env: NodeJS.ProcessEnv) {
   if (stage !== LOCAL_STAGE) return timestampOf(Date.now())
   const url = localUrl(env)
-  const options = { agent: false, signal: AbortSignal.timeout(MARGIN_MS) }
   try {
-    const reply = await replyTo(request(`${url}/_local/clock`, options))
-    return v.parse(Clock, JSON.parse(await readText(reply))).now
+    const reply = await fetch(`${url}/_local/clock`, { signal: AbortSignal.timeout(CLOCK_MS) })
+    return v.parse(Clock, await reply.json()).now
   } catch (cause) {
     throw new InvocationFailed(`no clock answers at ${url}; start the gateway: npm start`, {
       cause,
@@ -45,4 +42,5 @@ async function stageNow(stage: string, env: NodeJS.ProcessEnv) {
   }
 }
 
+const CLOCK_MS = 10_000
 const Clock = v.object({ now: TimestampSchema })

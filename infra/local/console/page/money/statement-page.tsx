@@ -7,7 +7,7 @@ import { NoticeContext } from '../notice.tsx'
 import { Card, Detail, ReadResult, TextField } from '../parts.tsx'
 import { readAllPages } from '../read-pages.ts'
 import { useSession } from '../session.ts'
-import { ClientSchema } from '../shapes.ts'
+import { ClientSchema, NumberOrNull, numbers, TextOrNull, texts } from '../shapes.ts'
 
 const NOTE =
   'The days are those of Jakarta, at most 100. Payments that the provider has not settled yet ' +
@@ -177,22 +177,20 @@ function finalText(finalUntil: string) {
 }
 
 const LineFields = v.object({
-  at: v.string(),
-  type: v.string(),
-  payment_id: v.optional(v.string()),
-  settlement_id: v.optional(v.string()),
-  external_reference: v.optional(v.string()),
-  amount_minor: v.number(),
+  ...texts('at', 'type'),
+  ...v.entriesFromList(
+    ['payment_id', 'settlement_id', 'external_reference'],
+    v.optional(v.string()),
+  ),
+  ...numbers('amount_minor'),
 })
 
 const PageSchema = v.object({
-  from: v.string(),
-  to: v.string(),
-  opening_minor: v.number(),
+  ...texts('from', 'to', 'final_until'),
+  ...numbers('opening_minor'),
   lines: v.array(LineFields),
-  closing_minor: v.nullable(v.number()),
-  final_until: v.string(),
-  next: v.nullable(v.string()),
+  closing_minor: NumberOrNull,
+  next: TextOrNull,
 })
 
 const CsvSchema = v.object({ csv: v.string(), cursor: v.optional(v.string()) })

@@ -4,13 +4,11 @@ import { type Answer, NumberOrNull, numbers, TextOrNull, texts, Unreadable } fro
 const Payout = v.object({
   ...texts('id', 'client_id', 'status', 'period_end'),
   ...numbers('net_minor', 'payment_count'),
-  bank_name: TextOrNull,
-  bank_account_no: TextOrNull,
-  bank_account_name: TextOrNull,
-  notes: TextOrNull,
-  recredited_at: TextOrNull,
+  ...v.entriesFromList(
+    ['bank_name', 'bank_account_no', 'bank_account_name', 'notes', 'recredited_at', 'warning'],
+    TextOrNull,
+  ),
   batch: NumberOrNull,
-  warning: TextOrNull,
 })
 export type Payout = v.InferOutput<typeof Payout>
 

@@ -5,7 +5,16 @@ import { ActionButton, CurlButton, Form, useAction } from '../action-button.tsx'
 import { jsonOrText, type Read, simulator, useRead } from '../gateway.ts'
 import { Card, ReadResult, Rows, TextField } from '../parts.tsx'
 import { ArmedSchema, FaultMenuSchema } from '../shapes.ts'
-import { EFFECTS, TARGETS } from './fault-texts.ts'
+
+/** When each group of faults acts. */
+const TARGETS: Readonly<Record<string, string>> = {
+  create: 'When a payment is created',
+  get: 'When a payment is read',
+  cancel: 'When a payment is cancelled',
+  transactions: 'When transactions are listed',
+  callback: 'When the provider sends a callback',
+  payment: 'When a customer pays',
+}
 
 const MENU = simulator('', undefined, 'GET')
 const ARMED_FAULTS = simulator('/faults', undefined, 'GET')
@@ -64,7 +73,7 @@ function ArmedCard({ armed, faults }: ArmedCardProps) {
                       <span class="muted">{TARGETS[fault.target]?.toLowerCase()}</span>
                       <span class="status bad">{timesLeftOf(fault, armedFaults)} left</span>
                     </p>
-                    <p class="note">{EFFECTS[fault.target]?.[fault.fault]}</p>
+                    <p class="note">{fault.does}</p>
                     <ActionButton
                       label="Switch off"
                       about={labelOf(fault)}
@@ -151,7 +160,7 @@ function FaultRow({
         <div>
           <strong>{words(name)}</strong>{' '}
           <span class="left">{timesLeft > 0 ? `${timesLeft} left` : ''}</span>
-          <p class="note">{EFFECTS[target]?.[name]}</p>
+          <p class="note">{fault.does}</p>
         </div>
         <FaultFields {...{ label, value, setValue, times, setTimes }} />
         <CurlButton name={label} call={call} />
