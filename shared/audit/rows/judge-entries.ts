@@ -30,9 +30,7 @@ export async function judgeEntries(
     payments.map((payment) => [payment, tryToMake(() => entriesOf(payment)) ?? []] as const),
   )
   const wanted = [...byPayment.values()].flat()
-  const items = knownItems
-    ? await readOthers(deps, clientId, wanted, { knownItems, reads })
-    : await readNeighbours(deps, clientId, wanted, reads)
+  const items = await readEntries(deps, clientId, wanted, { knownItems, reads })
   return [...byPayment].map(([payment, entries]) => {
     const { paymentId } = payment
     const rows = entries.map((entry) => ({ entry, item: items.get(entryKey(clientId, entry).sk) }))
@@ -52,49 +50,35 @@ export async function judgeEntries(
   })
 }
 
-async function readOthers(
-  deps: TableDeps,
-  clientId: ClientId,
-  entries: readonly Entry[],
-  { knownItems, reads }: { readonly knownItems: EntryItems; readonly reads: Reads },
-) {
-  const others = entries.filter((entry) => !knownItems.has(entryKey(clientId, entry).sk))
-  const otherKeys = others.map((entry) => entryKey(clientId, entry))
-  const items = await deps.table.getMany(otherKeys, reads)
-  return new Map([
-    ...knownItems,
-    ...items.flatMap((item) => (item ? [[item['sk'], item] as const] : [])),
-  ])
-}
-
 /** So many keys are read by one query, if at least a third of the rows between them are wanted. */
 const KEYS_OF_QUERY = 100
 const ROWS_OF_QUERY = 300
 
-/** Entries by their sort keys. Most are neighbours: a query costs a quarter of single reads. */
-async function readNeighbours(
+/**
+ * Entries by their sort keys. If none is known, most are neighbours: a query costs a quarter of
+ * single reads.
+ */
+async function readEntries(
   deps: TableDeps,
   clientId: ClientId,
   entries: readonly Entry[],
-  reads: Reads,
+  { knownItems, reads }: { readonly knownItems?: EntryItems | undefined; readonly reads: Reads },
 ) {
-  const sorted = entries
-    .map((entry) => ({ entry, sk: entryKey(clientId, entry).sk }))
-    .toSorted((a, b) => (a.sk < b.sk ? -1 : 1))
-  const found = new Map<unknown, Item>()
+  const found = new Map(knownItems)
+  const keys = entries.map((entry) => entryKey(clientId, entry))
+  const sorted = keys.toSorted((a, b) => (a.sk < b.sk ? -1 : 1))
   for (const some of chunks(sorted, KEYS_OF_QUERY)) {
-    const [first, last] = [some[0], some.at(-1)]
-    if (first === undefined || last === undefined) continue
-    const { items } = await deps.table.query({
-      partition: [journalPk(clientId)],
-      range: { between: [first.sk, last.sk] },
-      limit: ROWS_OF_QUERY,
-      reads,
-    })
-    for (const item of items) found.set(item['sk'], item)
+    if (knownItems === undefined) {
+      const { items } = await deps.table.query({
+        partition: [journalPk(clientId)],
+        range: { between: [some[0]?.sk ?? '', some.at(-1)?.sk ?? ''] },
+        limit: ROWS_OF_QUERY,
+        reads,
+      })
+      for (const item of items) found.set(item['sk'], item)
+    }
     const others = some.filter(({ sk }) => !found.has(sk))
-    const otherKeys = others.map(({ entry }) => entryKey(clientId, entry))
-    for (const item of await deps.table.getMany(otherKeys, reads))
+    for (const item of await deps.table.getMany(others, reads))
       if (item) found.set(item['sk'], item)
   }
   return found
