@@ -103,11 +103,12 @@ async function judgeSources(
       ...payments.flatMap(({ paymentId, clientId: owner }) =>
         compare('payment.client_id', paymentId, clientId, owner),
       ),
-      ...[...owners, ...ofEntries].flatMap(({ differences }) => differences),
+      ...owners,
+      ...ofEntries,
       ...(events
         ? rows.flatMap(({ payment, item }) => auditPayment(payment, item, { clientId, now }))
         : []),
-      ...(events?.judgedEvents ?? []).flatMap(({ differences }) => differences),
+      ...(events?.differences ?? []),
     ],
   }
 }

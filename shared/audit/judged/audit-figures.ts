@@ -155,8 +155,8 @@ async function openPayments(deps: StoreDeps, books: ClientBooks, reads: Reads) {
       else if (payment.openAt !== undefined) open.set(payment.paymentId, payment)
     }
   }
-  const owners = await judgeOwners(deps, [...open.values()])
-  return { open, differences: [...differences, ...owners.flatMap((one) => one.differences)] }
+  differences.push(...(await judgeOwners(deps, [...open.values()])))
+  return { open, differences }
 }
 
 /** By how much a payment changed its shard lately: credited, posted, moved. */

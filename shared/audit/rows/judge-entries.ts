@@ -31,22 +31,19 @@ export async function judgeEntries(
   )
   const wanted = [...byPayment.values()].flat()
   const items = await readEntries(deps, clientId, wanted, { knownItems, reads })
-  return [...byPayment].map(([payment, entries]) => {
+  return [...byPayment].flatMap(([payment, entries]) => {
     const { paymentId } = payment
     const rows = entries.map((entry) => ({ entry, item: items.get(entryKey(clientId, entry).sk) }))
     const stored = rows.flatMap(({ item }) => (item && tryToMake(() => parseEntry(item))) ?? [])
-    return {
-      id: paymentId,
-      differences: [
-        ...rows.flatMap(({ entry, item }) =>
-          item
-            ? rowDifferences('entry', entry.entryId, entryRow(entry), item)
-            : compare('entry', entry.entryId, `a ${entry.type} of payment ${paymentId}`, 'missing'),
-        ),
-        // A missing or unreadable entry is a difference of its own.
-        ...(stored.length === rows.length ? auditSums(payment, stored) : []),
-      ],
-    }
+    return [
+      ...rows.flatMap(({ entry, item }) =>
+        item
+          ? rowDifferences('entry', entry.entryId, entryRow(entry), item)
+          : compare('entry', entry.entryId, `a ${entry.type} of payment ${paymentId}`, 'missing'),
+      ),
+      // A missing or unreadable entry is a difference of its own.
+      ...(stored.length === rows.length ? auditSums(payment, stored) : []),
+    ]
   })
 }
 
