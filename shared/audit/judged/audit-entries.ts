@@ -20,16 +20,14 @@ import {
   unreadableRow,
 } from '../../verdict/difference.ts'
 import { auditAdjusted } from '../rows/audit-legs.ts'
-import { judgeEntries } from '../rows/judge-entries.ts'
 import { keyedDifferences, rowDifferences } from '../rows/row-differences.ts'
 import type { ClientBooks } from './client-books.ts'
-import { judgeOwners } from './derive-payment.ts'
-import { auditPayment, judgeEventsOf } from './judge-payments.ts'
+import { judgeOwn } from './judge-payments.ts'
 
 type SourcesRead = Pick<ReturnType<typeof readingInto>, 'itemOf'> & {
   readonly entries: readonly Entry[]
   readonly reads?: Reads
-  /** Judges the payments by their own facts and their events too, which are read so. */
+  /** Judges the events of the payments too, which are read so. */
   readonly eventReads?: Reads | undefined
 }
 
@@ -84,18 +82,8 @@ async function judgeSources(
     return payment && item ? [{ payment, item }] : []
   })
   const payments = rows.map(({ payment }) => payment)
-  const knownItems = new Map(
-    entries.flatMap((entry) => {
-      const item = itemOf(entry)
-      return item ? [[item['sk'], item] as const] : []
-    }),
-  )
-  const now = deps.now()
-  const [owners, ofEntries, events] = await Promise.all([
-    judgeOwners(deps, payments),
-    judgeEntries(deps, clientId, payments, { reads, knownItems }),
-    eventReads && judgeEventsOf(deps, clientId, payments, eventReads),
-  ])
+  const knownItems = entries.map(itemOf).filter((item) => item !== undefined)
+  const judged = await judgeOwn(deps, clientId, rows, { reads, eventReads, knownItems })
   const derived = payments.flatMap((payment) => tryToMake(() => entriesOf(payment)) ?? [])
   return {
     derivedSks: new Set(derived.map((entry) => entryKey(clientId, entry).sk)),
@@ -103,12 +91,7 @@ async function judgeSources(
       ...payments.flatMap(({ paymentId, clientId: owner }) =>
         compare('payment.client_id', paymentId, clientId, owner),
       ),
-      ...owners,
-      ...ofEntries,
-      ...(events
-        ? rows.flatMap(({ payment, item }) => auditPayment(payment, item, { clientId, now }))
-        : []),
-      ...(events?.differences ?? []),
+      ...judged.differences,
     ],
   }
 }

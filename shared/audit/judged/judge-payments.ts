@@ -36,31 +36,54 @@ export async function judgePayments(
   reads: Reads = 'consistent',
 ) {
   const rows = items.map((row) => ({ ...row, payment: ifValid(PaymentSchema, row.item) }))
-  const payments = rows.flatMap(({ payment }) => (payment ? [payment] : []))
-  const now = deps.now()
-  const [owners, ofEvents, ...others] = await Promise.all([
-    judgeOwners(deps, payments),
-    judgeEventsOf(deps, clientId, payments, reads),
-    judgeEntries(deps, clientId, payments, { reads }),
+  const readable = rows.flatMap(({ item, payment }) => (item && payment ? [{ item, payment }] : []))
+  const payments = readable.map(({ payment }) => payment)
+  const [{ events, differences }, ...others] = await Promise.all([
+    judgeOwn(deps, clientId, readable, { reads, eventReads: reads }),
     judgePointers(deps, payments, reads),
     judgeShown(deps, payments, reads),
   ])
-  const events = ofEvents.events.map(({ payment: { paymentId }, item }) => {
+  const unreadable = rows.flatMap(({ key, payment }) =>
+    payment ? [] : unreadableRow('payment', idOf(key.pk)),
+  )
+  const announced = events.map(({ payment: { paymentId }, item }) => {
     return { subject: subjectOfPayment(paymentId), item }
   })
-  const ofPayments = rows.flatMap(({ key, item, payment }) =>
-    payment && item
-      ? auditPayment(payment, item, { clientId, now })
-      : unreadableRow('payment', idOf(key.pk)),
-  )
-  const deliveries = await judgeDeliveries(deps, clientId, events, reads)
-  const all = [ofPayments, owners, ofEvents.differences, ...others, deliveries]
-  return { payments, differences: all.flat() }
+  const deliveries = await judgeDeliveries(deps, clientId, announced, reads)
+  return { payments, differences: [unreadable, differences, ...others, deliveries].flat() }
 }
 
-export function auditPayment(
-  payment: Payment,
-  item: Item,
+type OwnReads = Parameters<typeof judgeEntries>[3] & { readonly eventReads?: Reads | undefined }
+
+/** Judges payments by their own facts, by their entries and, with `eventReads`, by their events. */
+export async function judgeOwn(
+  deps: StoreDeps,
+  clientId: ClientId,
+  rows: readonly StoredPayment[],
+  { eventReads, ...entryReads }: OwnReads,
+) {
+  const payments = rows.map(({ payment }) => payment)
+  const by = { clientId, now: deps.now() }
+  const [owners, entries, events] = await Promise.all([
+    judgeOwners(deps, payments),
+    judgeEntries(deps, clientId, payments, entryReads),
+    eventReads ? readEvents(deps, payments, eventReads) : [],
+  ])
+  return {
+    events,
+    differences: [
+      ...owners,
+      ...rows.flatMap((row) => auditPayment(row, by)),
+      ...events.flatMap(({ payment, ...event }) => auditEvent(payment, event, by)),
+      ...entries,
+    ],
+  }
+}
+
+type StoredPayment = { readonly payment: Payment; readonly item: Item }
+
+function auditPayment(
+  { payment, item }: StoredPayment,
   { clientId, now }: { readonly clientId: ClientId; readonly now: Timestamp },
 ) {
   const { paymentId: id } = payment
@@ -73,12 +96,7 @@ export function auditPayment(
   ]
 }
 
-export async function judgeEventsOf(
-  deps: StoreDeps,
-  clientId: ClientId,
-  payments: readonly Payment[],
-  reads: Reads,
-) {
+async function readEvents(deps: StoreDeps, payments: readonly Payment[], reads: Reads) {
   const named = payments.flatMap((payment) =>
     eventNamesOf(payment).map((name) => ({ payment, name })),
   )
@@ -86,12 +104,7 @@ export async function judgeEventsOf(
     named.map(({ payment: { paymentId }, name }) => eventKey(subjectOfPayment(paymentId), name)),
     reads,
   )
-  const now = deps.now()
-  const events = named.map((event, at) => ({ ...event, item: items[at] }))
-  const differences = events.flatMap(({ payment, ...event }) =>
-    auditEvent(payment, event, { clientId, now }),
-  )
-  return { events, differences }
+  return named.map((event, at) => ({ ...event, item: items[at] }))
 }
 
 async function judgePointers(deps: StoreDeps, payments: readonly Payment[], reads: Reads) {

@@ -12,11 +12,8 @@ import { compare, tryToMake } from '../../verdict/difference.ts'
 import { auditSums } from './audit-legs.ts'
 import { rowDifferences } from './row-differences.ts'
 
-/** Items of the journal by their sort keys. */
-type EntryItems = ReadonlyMap<unknown, Item>
-
 /**
- * Derives every entry of each payment, and compares it with what is stored. `known`: items that the
+ * Derives every entry of each payment, and compares it with what is stored. `knownItems`: those that the
  * caller has read; only the others are read. Altered figures may form no entry; the payment's own
  * row has that difference.
  */
@@ -24,7 +21,7 @@ export async function judgeEntries(
   deps: TableDeps,
   clientId: ClientId,
   payments: readonly Payment[],
-  { reads, knownItems }: { readonly reads: Reads; readonly knownItems?: EntryItems },
+  { reads, knownItems }: { readonly reads: Reads; readonly knownItems?: readonly Item[] },
 ) {
   const byPayment = new Map(
     payments.map((payment) => [payment, tryToMake(() => entriesOf(payment)) ?? []] as const),
@@ -59,9 +56,9 @@ async function readEntries(
   deps: TableDeps,
   clientId: ClientId,
   entries: readonly Entry[],
-  { knownItems, reads }: { readonly knownItems?: EntryItems | undefined; readonly reads: Reads },
+  { knownItems, reads }: Parameters<typeof judgeEntries>[3],
 ) {
-  const found = new Map(knownItems)
+  const found = new Map<unknown, Item>(knownItems?.map((item) => [item['sk'], item]))
   const keys = entries.map((entry) => entryKey(clientId, entry))
   const sorted = keys.toSorted((a, b) => (a.sk < b.sk ? -1 : 1))
   for (const some of chunks(sorted, KEYS_OF_QUERY)) {
