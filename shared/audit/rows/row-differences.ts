@@ -88,7 +88,7 @@ function namesThatDiffer(one: Item, other: Item) {
 const NAMES = new Set(
   `action adjustment_reference after amount_minor answer_by at attempt attempts available_minor
   bank bank_minor bank_reference batch before body cancel_requested_at carried cause changed_at
-  capture channel_code claim_token claimed_until client_id closed closed_until cost_minor
+  capture channel_code claim_token claimed_at claimed_until client_id closed closed_until cost_minor
   count count_cancelled count_expired count_failed count_pending count_succeeded created_at
   credited_at credited_minor currency customer day
   deleted_at description digest dispute due_at duration_ms eligible_at enabled ended_at ended_by
