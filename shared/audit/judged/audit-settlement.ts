@@ -70,10 +70,10 @@ export async function judgeSettlement(
   deps: JudgeDeps,
   books: ClientBooks,
   stored: StoredSettlement,
-  { from, isOver, withPayments }: SettlementExtent = {},
+  extent: SettlementExtent = {},
 ) {
   const { settlementId: id } = stored.settlement
-  const summed = await sumAndAuditEntries(deps, books, stored, from, isOver, withPayments)
+  const summed = await sumAndAuditEntries(deps, books, stored, extent)
   if (!summed.isWhole) {
     const { sums, position } = summed
     return { differences: summed.differences, state: { sums, position } }
@@ -124,9 +124,11 @@ async function sumAndAuditEntries(
   deps: JudgeDeps,
   books: ClientBooks,
   { settlement }: StoredSettlement,
-  from: SumState = { sums: emptySums(settlement.settlementId) },
-  isOver = () => false,
-  withPayments = true,
+  {
+    from = { sums: emptySums(settlement.settlementId) },
+    isOver,
+    withPayments = true,
+  }: SettlementExtent,
 ) {
   const { clientId } = books
   const span = sweptSpan(settlement)
