@@ -141,7 +141,7 @@ async function sumAndAuditEntries(
     const found = await confirmedDifferences(deps, (isAgain) => {
       const reads = isOld && !isAgain ? 'eventual' : 'consistent'
       // No event is younger than its entry's day, so the first look need not be consistent.
-      const eventReads = withPayments ? (isAgain ? 'consistent' : 'eventual') : undefined
+      const eventReads = isAgain ? 'consistent' : 'eventual'
       return auditEntries(deps, books, { entries: judged, itemOf, reads, eventReads })
     })
     differences.push(...found.slice(0, MAX_DIFFERENCES - differences.length))
