@@ -47,7 +47,8 @@ export async function judgeClients(
   const read = async (clientIds: readonly ClientId[]) => {
     const lists = await mapInChunks(clientIds, SIDE_BY_SIDE, async (clientId) => {
       const { settlements, unreadableIds } = await recordedSettlements(deps, clientId)
-      const hint = `audit-ledger --client_id ${clientId} names it; recount-ledger repairs what it can.`
+      const repair = 'recount-ledger repairs what it can.'
+      const hint = `audit-ledger --client_id ${clientId} names it; ${repair}`
       for (const settlementId of unreadableIds)
         leftOut.push(
           leaveOut({ settlementId, clientId, netMinor: null }, refused(UNREADABLE, hint)),

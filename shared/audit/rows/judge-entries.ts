@@ -13,9 +13,9 @@ import { auditSums } from './audit-legs.ts'
 import { rowDifferences } from './row-differences.ts'
 
 /**
- * Derives every entry of each payment, and compares it with what is stored. `knownItems`: those that the
- * caller has read; only the others are read. Altered figures may form no entry; the payment's own
- * row has that difference.
+ * Derives every entry of each payment, and compares it with what is stored. `knownItems`: those
+ * that the caller has read; only the others are read. Altered figures may form no entry; the
+ * payment's own row has that difference.
  */
 export async function judgeEntries(
   deps: TableDeps,
@@ -59,20 +59,22 @@ async function readEntries(
   { knownItems, reads }: Parameters<typeof judgeEntries>[3],
 ) {
   const found = new Map<unknown, Item>(knownItems?.map((item) => [item['sk'], item]))
-  const keys = entries.map((entry) => entryKey(clientId, entry))
-  const sorted = keys.toSorted((a, b) => (a.sk < b.sk ? -1 : 1))
+  const skOf = (entry: Entry) => entryKey(clientId, entry).sk
+  const sorted = entries.toSorted((a, b) => (skOf(a) < skOf(b) ? -1 : 1))
   for (const some of chunks(sorted, KEYS_OF_QUERY)) {
-    if (knownItems === undefined) {
+    const [first, last] = [some[0], some.at(-1)]
+    if (knownItems === undefined && first && last) {
       const { items } = await deps.table.query({
         partition: [journalPk(clientId)],
-        range: { between: [some[0]?.sk ?? '', some.at(-1)?.sk ?? ''] },
+        range: { between: [skOf(first), skOf(last)] },
         limit: ROWS_OF_QUERY,
         reads,
       })
       for (const item of items) found.set(item['sk'], item)
     }
-    const others = some.filter(({ sk }) => !found.has(sk))
-    for (const item of await deps.table.getMany(others, reads))
+    const others = some.filter((entry) => !found.has(skOf(entry)))
+    const otherKeys = others.map((entry) => entryKey(clientId, entry))
+    for (const item of await deps.table.getMany(otherKeys, reads))
       if (item) found.set(item['sk'], item)
   }
   return found
