@@ -39,12 +39,11 @@ export async function auditClient(deps: RunDeps, clientId: ClientId, auditId?: s
   const verdict = await readVerdict(deps, clientId)
   const parts = await historyParts(deps, client, verdict, day)
   const { byPart, progress } = await judgeParts(parts, audit, isOver)
-  const isWhole = progress === undefined
-  const changed = { ...(isWhole && { historyDay: day }), progress }
-  const judged = { verdict, parts, byPart, changed, isWhole, readFrom: audit.beganAt }
+  const changed = progress ? { progress } : { historyDay: day, progress: undefined }
+  const judged = { verdict, parts, byPart, changed, readFrom: audit.beganAt }
   await recordHistory(deps, clientId, figures, judged)
-  if (isWhole) deps.log.info('audit.completed', { client_id: clientId, audit_of: 'client' })
-  else await askForAudit(deps, clientId, { auditId: audit.auditId })
+  if (progress) await askForAudit(deps, clientId, { auditId: audit.auditId })
+  else deps.log.info('audit.completed', { client_id: clientId, audit_of: 'client' })
 }
 
 async function judgeFigures(deps: RunDeps, client: Client, verdict: Verdict) {
@@ -61,8 +60,7 @@ type JudgedHistory = {
   readonly verdict: Verdict
   readonly parts: readonly Part[]
   readonly byPart: ByPart
-  readonly changed: Pick<Verdict, 'historyDay' | 'progress'>
-  readonly isWhole: boolean
+  readonly changed: Partial<Pick<Verdict, 'historyDay' | 'progress'>>
   readonly readFrom: Timestamp
 }
 
@@ -71,13 +69,13 @@ async function recordHistory(
   deps: RunDeps,
   clientId: ClientId,
   figures: Awaited<ReturnType<typeof judgeFigures>> | undefined,
-  { verdict, parts, byPart, changed, isWhole, readFrom }: JudgedHistory,
+  { verdict, parts, byPart, changed, readFrom }: JudgedHistory,
 ) {
   const longSettlements = longSettlementsAfter(verdict, parts, byPart)
   const allChanged = { longSettlements, ...changed }
   const history = await recordDifferences(deps, clientId, byPart, allChanged, readFrom)
   const added = [...(figures?.added ?? []), ...history.added]
-  const unaccepted = isWhole ? history.unaccepted : added
+  const unaccepted = changed.historyDay === undefined ? added : history.unaccepted
   await alertDifferences(deps, clientId, { unaccepted, added })
 }
 
@@ -171,7 +169,7 @@ export async function auditLedger(deps: RunDeps, clientId: ClientId, from?: stri
   // Only a call that began with the newest part knows that all parts were judged.
   const isWhole = from === undefined && next === undefined
   const changed = isWhole ? { historyDay: day, progress: undefined } : {}
-  const judged = { verdict: before, parts, byPart, changed, isWhole, readFrom }
+  const judged = { verdict: before, parts, byPart, changed, readFrom }
   await recordHistory(deps, clientId, figures, judged)
   if (!isWhole) await askForAudit(deps, clientId)
   const found = [...(figures?.byPart.values() ?? []), ...byPart.values(), partial].flat()

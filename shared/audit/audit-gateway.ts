@@ -85,23 +85,17 @@ type Found = {
   readonly changed: Partial<Pick<Verdict, 'figuresAt' | 'historyDay' | 'progress'>>
 }
 
-/**
- * Payouts of all clients wait for the gateway's own figures, so these are recorded first, and how
- * far the audit has come last: after a crash another run judges the same parts again.
- */
+/** How far the audit has come is recorded last: after a crash another run judges the same again. */
 async function recordAll(deps: RunDeps, { byPart, ofClients, changed, readFrom }: Found) {
-  const { figuresAt } = changed
-  const first = figuresAt === undefined ? {} : { figuresAt }
-  const recorded = await recordDifferences(deps, GATEWAY_OWNER, byPart, first, readFrom)
-  const { unaccepted: all, added } = recorded
-  const unaccepted = figuresAt ? all : added
-  await alertDifferences(deps, GATEWAY_OWNER, { unaccepted, added })
   const failures: unknown[] = []
   for (const [owner, found] of Map.groupBy(ofClients, ownerOf)) {
     if (owner !== undefined)
       await recordOfClient(deps, owner, found).catch((cause: unknown) => failures.push(cause))
   }
-  await recordDifferences(deps, GATEWAY_OWNER, new Map(), changed)
+  const recorded = await recordDifferences(deps, GATEWAY_OWNER, byPart, changed, readFrom)
+  const { unaccepted: all, added } = recorded
+  const unaccepted = changed.figuresAt ? all : added
+  await alertDifferences(deps, GATEWAY_OWNER, { unaccepted, added })
   if (failures.length === 0) return
   const [cause] = failures
   throw new Error(`the differences of ${failures.length} clients were not recorded`, { cause })

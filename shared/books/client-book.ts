@@ -47,10 +47,8 @@ export async function readClientBook(
   const span = { start: settled.sweptUntil, end: addMs(deps.now(), FURTHEST_ELIGIBLE_MS) }
   for await (const { entries, lines, differences } of readablePages(deps, { clientId, span })) {
     for (const { netMinor } of entries) openMinor -= netMinor
-    sum = joinBooks(sum, checkLines(lines, period, { what: 'entry.sides', id: clientId }), {
-      book: {},
-      differences,
-    })
+    const checked = checkLines(lines, period, { what: 'entry.sides', id: clientId })
+    sum = joinBooks(sum, checked, { differences })
   }
   const book = { ...withDebts(sum.book), open: openMinor }
   // A shard that cannot be read is not in `open`.
@@ -93,7 +91,7 @@ export async function bookOfSettlements(
     const books = await Array.fromAsync(settlements, (settlement) =>
       bookOfSettlement(deps, settlement, period),
     )
-    checked = joinBooks(checked, { book: {}, differences }, ...books)
+    checked = joinBooks(checked, { differences }, ...books)
     for (const settlement of settlements) {
       sweptMinor += settlement.netMinor - settlement.recreditedMinor
       sweptUntil = later(sweptUntil, settlement.sweptUntil)
@@ -149,10 +147,10 @@ async function totalsByDay(deps: JournalDeps, settlement: Settlement) {
 /** The most differences of an answer; an audit lists all. */
 const MAX_DIFFERENCES = 20
 
-export function joinBooks(...books: readonly CheckedBook[]): CheckedBook {
+export function joinBooks(...books: readonly Partial<CheckedBook>[]): CheckedBook {
   return {
-    book: addBooks(...books.map(({ book }) => book)),
-    differences: books.flatMap(({ differences }) => differences).slice(0, MAX_DIFFERENCES),
+    book: addBooks(...books.map(({ book = {} }) => book)),
+    differences: books.flatMap(({ differences = [] }) => differences).slice(0, MAX_DIFFERENCES),
   }
 }
 

@@ -99,7 +99,6 @@ async function booksOfAll(deps: BooksDeps, input: BooksInput) {
     untilDay: period.to,
   })
   const house = joinBooks(checkLines(totals, period, { what: 'house.totals', id: 'house' }), {
-    book: {},
     differences: [
       ...unreadableIds.flatMap((id) => unreadableRow('house_total', id)),
       ...(await auditDifferences(deps, GATEWAY_OWNER)),
@@ -133,10 +132,9 @@ async function witnessedBook(
   period: BookPeriod,
   contradicted: Awaited<ReturnType<typeof contradictions>>,
 ) {
-  const { book, differences } = await readClientBook(deps, clientId, period)
-  const audited = await auditDifferences(deps, clientId)
-  const rows = contradicted.get(clientId) ?? []
-  return joinBooks({ book, differences }, { book: {}, differences: [...audited, ...rows] })
+  const checked = await readClientBook(deps, clientId, period)
+  const differences = await auditDifferences(deps, clientId)
+  return joinBooks(checked, { differences }, { differences: contradicted.get(clientId) ?? [] })
 }
 
 function toBooksDto({ from, to }: BookPeriod, checked: CheckedBook) {

@@ -5,7 +5,7 @@ import { type Registered, walkClients } from '../client/client-register.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps, StoreDeps } from '../deps.ts'
 import { GatewayError, invalid, refused } from '../errors.ts'
-import type { ClientId, SettlementId } from '../ids.ts'
+import type { ClientId } from '../ids.ts'
 import type { Batch } from '../settlement/batch/batch.ts'
 import { otherLiveBatch } from '../settlement/batch/batch-store.ts'
 import { wrongStateError } from '../settlement/close-settlement.ts'
@@ -30,6 +30,8 @@ export type LeftOut = {
   readonly confirm?: unknown
 }
 
+type Named = Pick<Settlement, 'settlementId' | 'clientId'>
+
 /** Judging and claiming them stays below the function's time. */
 const PAYOUTS_AT_ONCE = 1_000
 
@@ -45,7 +47,12 @@ export async function judgeClients(
   const read = async (clientIds: readonly ClientId[]) => {
     const lists = await mapInChunks(clientIds, SIDE_BY_SIDE, async (clientId) => {
       const { settlements, unreadableIds } = await recordedSettlements(deps, clientId)
-      leftOut.push(...unreadableIds.map((id) => leaveOutUnreadable(id, clientId)))
+      const repair = 'recount-ledger repairs what it can.'
+      const hint = `audit-ledger --client_id ${clientId} names it; ${repair}`
+      for (const settlementId of unreadableIds)
+        leftOut.push(
+          leaveOut({ settlementId, clientId, netMinor: null }, refused(UNREADABLE, hint)),
+        )
       return settlements
     })
     const judged = await mapInChunks(lists.flat(), SIDE_BY_SIDE, (one) => judgePayout(deps, one))
@@ -97,7 +104,7 @@ export function refusalOf(
 }
 
 export function leaveOut(
-  { settlementId, clientId, netMinor }: Settlement,
+  { settlementId, clientId, netMinor }: Named & { readonly netMinor: number | null },
   { message, details }: GatewayError,
 ): LeftOut {
   const { actionHint, confirm } = details
@@ -111,15 +118,7 @@ export function leaveOut(
   }
 }
 
-function leaveOutUnreadable(settlementId: SettlementId, clientId: ClientId) {
-  return {
-    settlement_id: settlementId,
-    client_id: clientId,
-    amount_minor: null,
-    reason: 'its row cannot be read: it was changed by hand, or by a later release',
-    command: `audit-ledger --client_id ${clientId} names it; recount-ledger repairs what it can.`,
-  }
-}
+const UNREADABLE = 'its row cannot be read: it was changed by hand, or by a later release'
 
 /** Whether a file can have a line for it, besides the payout gate. */
 async function requireLine(deps: GateDeps, settlement: Settlement) {

@@ -9,7 +9,7 @@ import {
 } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement } from '../settlement/settlement-store.ts'
-import { recordOfClosing } from './note-use-of-file.ts'
+import { recordOfUse } from './note-use-of-file.ts'
 
 /**
  * Moves a settlement from `recorded` to `failed`, once; else throws 422. Re-credits nothing (spec
@@ -24,7 +24,11 @@ export async function markSettlementFailed(
   const batch = await liveBatchOf(deps, before)
   const after: Settlement = { ...before, status: 'failed', notes }
   const action = { operator, action: 'mark-settlement-failed' }
-  const secondRecord = recordOfClosing(batch, { operator, outcome: 'failed' }, before)
+  const secondRecord = recordOfUse(
+    batch?.state === 'open' ? batch : undefined,
+    { operator, outcome: 'failed' },
+    { settlement_id: settlementId },
+  )
   const { applied } = await closeSettlement(deps, { before, after, action, secondRecord }, {})
   if (!applied) throw conflict('this settlement was just changed; try again')
   return after

@@ -13,7 +13,7 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
 import { later } from '../time.ts'
 import { alertGrowth } from './alert-growth.ts'
-import { recordOfClosing, recordOfFirstUse, tellAfterDifference } from './note-use-of-file.ts'
+import { recordOfUse, tellAfterDifference } from './note-use-of-file.ts'
 import { type PayoutFigures, passWithFigures } from './payout-figures.ts'
 import { type GateDeps, passGate } from './payout-gate.ts'
 
@@ -66,9 +66,11 @@ export async function markSettlementPaid(
       ...(approval && { approved: approval.shown }),
     }
     const action = { operator, action: 'mark-settlement-paid', details }
-    const answered = { operator, outcome: 'paid' } as const
-    const secondRecord =
-      recordOfClosing(live, answered, before) ?? recordOfFirstUse(live, answered, settledAt)
+    const secondRecord = recordOfUse(
+      live,
+      { operator, outcome: 'paid' },
+      live?.state === 'open' ? { settlement_id: before.settlementId } : { used_at: settledAt },
+    )
     const steps = {
       verdict: conditions.verdict,
       client: conditions.client,

@@ -28,7 +28,7 @@ export async function noteUseOfFile(
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const batch = await batchOf(deps, settlement, number)
     if (batch?.state === 'cancelled') await tellUseAfterAll(deps, settlement, batch, answered)
-    const use = recordOfFirstUse(batch, answered, deps.now())
+    const use = recordOfUse(batch, answered, { used_at: deps.now() })
     if (use === undefined || (await recordChange(deps, use, {})).applied) return
   }
   // A head that cannot be read refuses each try, and names recount-ledger.
@@ -72,22 +72,17 @@ export function tellAfterDifference(
 
 const IN_WORDS = { paid: 'is paid by the file', failed: 'failed in the file' } as const
 
-/** Undefined if a use of the batch is recorded already. */
-export function recordOfFirstUse(batch: Batch | undefined, answered: Answered, usedAt: Timestamp) {
-  if (batch === undefined || batch.usedAt !== undefined) return undefined
-  return recordOf(batch, answered, { used_at: usedAt })
-}
-
-/** An open batch has no file yet. The record keeps the closed settlement out of the file. */
-export function recordOfClosing(
+/**
+ * What a record of the batch says of the bank's answer: when its file was used, or, because an open
+ * batch has no file yet, which settlement the file must not have. Undefined if a use of the batch
+ * is recorded already.
+ */
+export function recordOfUse(
   batch: Batch | undefined,
-  answered: Answered,
-  { settlementId }: Settlement,
+  { operator, outcome }: Answered,
+  after: { readonly used_at: Timestamp } | { readonly settlement_id: string },
 ) {
-  if (batch?.state !== 'open' || batch.usedAt !== undefined) return undefined
-  return recordOf(batch, answered, { settlement_id: settlementId })
-}
-
-function recordOf(batch: Batch, { operator, outcome }: Answered, after: object) {
-  return batchRecord(batch, operator, `mark-settlement-${outcome}`, after)
+  return batch && batch.usedAt === undefined
+    ? batchRecord(batch, operator, `mark-settlement-${outcome}`, after)
+    : undefined
 }

@@ -32,8 +32,6 @@ const COLUMNS = [
   'reason',
 ] as const
 
-const TO_BE_FILLED_IN = ['', '', '', '']
-
 /** The columns of the provider's template for batch payouts, as read on 2026-11-26. */
 const PROVIDER_COLUMNS = [
   'Reference ID',
@@ -48,18 +46,15 @@ const PROVIDER_COLUMNS = [
 ]
 
 export const payoutFormats: Readonly<Record<PayoutFormat, (of: Lines) => PayoutFile>> = {
-  xlsx: (of) => ({ name: nameOf(of, '.xlsx'), rows: [COLUMNS, ...ownRows(of)] }),
+  xlsx: (of) => ({
+    name: nameOf(of, '.xlsx'),
+    rows: [COLUMNS, ...ownRows(of).map((row) => Object.values(row))],
+  }),
   provider: (of) => ({
     name: nameOf(of, '-provider.xlsx'),
     rows: [PROVIDER_COLUMNS, ...of.lines.map(providerRow)],
   }),
-  csv: (of) => ({
-    name: nameOf(of, '.csv'),
-    text: csv(
-      COLUMNS,
-      ownRows(of).map((cells) => Object.fromEntries(COLUMNS.map((name, at) => [name, cells[at]]))),
-    ),
-  }),
+  csv: (of) => ({ name: nameOf(of, '.csv'), text: csv(COLUMNS, ownRows(of)) }),
 }
 
 function nameOf({ batch }: Lines, ending: string) {
@@ -67,20 +62,16 @@ function nameOf({ batch }: Lines, ending: string) {
 }
 
 function ownRows({ batch, lines }: Lines) {
-  return lines.map((line) => [
-    String(batch.number),
-    String(line.line),
-    line.settlement_id,
-    line.client_id,
-    String(line.amount),
-    line.bank_code,
-    findBank(line.bank_code)?.number ?? '',
-    line.bank_account_no,
-    line.bank_account_name,
-    // The merchant sees it at its bank, and finds the settlement by it.
-    line.settlement_id,
-    ...TO_BE_FILLED_IN,
-  ])
+  return lines.map((line) => {
+    const cells: Readonly<Record<string, Cell>> = {
+      ...line,
+      batch: batch.number,
+      bank_number: findBank(line.bank_code)?.number ?? '',
+      // The merchant sees it at its bank, and finds the settlement by it.
+      description: line.settlement_id,
+    }
+    return Object.fromEntries(COLUMNS.map((name) => [name, String(cells[name] ?? '')]))
+  })
 }
 
 function providerRow(line: PayoutLine) {

@@ -11,7 +11,7 @@ import type { ClientId } from '../ids.ts'
 import { hasLongWindow, requireAudited } from '../settlement/long-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
-import { addMs, dayNumber, HOUR_MS, MINUTE_MS, type Timestamp } from '../time.ts'
+import { addMs, dayNumber, HOUR_MS, MINUTE_MS } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
 import {
   confirmedDifferences,
@@ -67,9 +67,19 @@ export async function requireUnrefused(deps: GateDeps, settlement: Settlement) {
   const retryAt = addMs(createdAt, LEAST_AGE_MS)
   if (now < retryAt) throw laterError('this settlement was recorded a moment ago', retryAt)
   const audit = `audit-ledger --client_id ${clientId}`
-  const { restoredAt } = gateway
-  requireFresh(gateway, { whose: 'the gateway', command: 'audit-ledger', restoredAt, now })
-  requireFresh(verdict, { whose: 'this client', command: audit, restoredAt, now })
+  const { restoredAt = '' } = gateway
+  for (const [whose, command, { figuresAt = '' }] of [
+    ['the gateway', 'audit-ledger', gateway],
+    ['this client', audit, verdict],
+  ] as const) {
+    const isRecent = figuresAt >= addMs(now, -FIGURES_MS) && figuresAt <= addMs(now, MINUTE_MS)
+    if (isRecent && restoredAt < figuresAt) continue
+    const restored = restoredAt && restoredAt >= figuresAt ? `, restored at ${restoredAt}` : ''
+    throw refused(
+      `the books of ${whose} need an audit (last audited: ${figuresAt || 'never'}${restored})`,
+      `Run ${command}. Then repeat the same call.`,
+    )
+  }
   if (dayNumber(now) - (verdict.historyDay ?? 0) > HISTORY_DAYS) {
     throw refused(
       'the daily audits of this client have not ended for three days',
@@ -78,30 +88,6 @@ export async function requireUnrefused(deps: GateDeps, settlement: Settlement) {
   }
   await requireAccepted(deps, clientId, verdict.standing)
   return { client, verdict }
-}
-
-function requireFresh(
-  { figuresAt }: Verdict,
-  {
-    whose,
-    command,
-    restoredAt = '',
-    now,
-  }: {
-    readonly whose: string
-    readonly command: string
-    readonly restoredAt: string | undefined
-    readonly now: Timestamp
-  },
-) {
-  const audited = figuresAt ?? ''
-  const isRecent = audited >= addMs(now, -FIGURES_MS) && audited <= addMs(now, MINUTE_MS)
-  if (isRecent && restoredAt < audited) return
-  const restored = restoredAt && restoredAt >= audited ? `, restored at ${restoredAt}` : ''
-  throw refused(
-    `the books of ${whose} need an audit (last audited: ${figuresAt ?? 'never'}${restored})`,
-    `Run ${command}. Then repeat the same call.`,
-  )
 }
 
 /** Throws 422 if a difference that payouts wait for is not accepted. */

@@ -56,11 +56,9 @@ async function windowAndChain(deps: RecountDeps, clientId: Client['clientId']) {
 
 /** Differences that payouts wait for, under the parts of the books in which they were found. */
 export function inTheirParts(byPart: ByPart, differences: readonly Difference[]) {
-  const waitedFor = differences.filter((one) => !mayBePaid(one))
-  const parts = [...byPart].map(([part, found]) => {
-    const own = waitedFor.filter((one) => found.some((other) => isIdentical(one, other)))
-    return [part, own] as const
-  })
+  const isLeft = (one: Difference) =>
+    !mayBePaid(one) && differences.some((other) => isIdentical(one, other))
+  const parts = [...byPart].map(([part, found]) => [part, found.filter(isLeft)] as const)
   return new Map(parts.filter(([, own]) => own.length > 0))
 }
 

@@ -93,10 +93,9 @@ async function planPayment(
   const isShownAnew = isRaised || differences.some(isOfShown)
   const payment = isShownAnew ? await withShown(deps, source, differences) : source
   const row = paymentRow(payment)
-  const judged = await judgePayments(deps, books.clientId, [
+  const { differences: remaining } = await judgePayments(deps, books.clientId, [
     { key, item: isShownAnew ? { ...key, ...row } : item },
   ])
-  const remaining = judged.flatMap((one) => one.differences)
   const missing = remaining.filter(isMissing)
   // What the payment shows of suspense is as the plan of suspense leaves it.
   const isOther = (difference: Difference) => !isMissing(difference) && !isOfShown(difference)

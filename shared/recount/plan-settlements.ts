@@ -1,4 +1,4 @@
-import { readingInto } from '../audit/judged/audit-entries.ts'
+import { readingInto, settlementAgainOf } from '../audit/judged/audit-entries.ts'
 import { isAboutSums, readWitnesses } from '../audit/judged/audit-settlement.ts'
 import { type StoredSettlement } from '../audit/judged/client-books.ts'
 import { recordedState } from '../audit/judged/derive-settlement.ts'
@@ -109,16 +109,13 @@ function isAbout(
 ) {
   const { id } = difference
   const { settlementId } = settlement
-  const isStray = entries.some((one) => one.entryId === id && sourceOf(one) === settlementId)
+  const isStray = entries.some(
+    (one) => one.entryId === id && settlementAgainOf(one) === settlementId,
+  )
   const isOwn = id === settlementId || id === entryAgainOf(settlement)?.entryId
   return (
     isOwn || isStray || (difference.what === 'delivery' && isOfEvents(difference, settlementId))
   )
-}
-
-/** The settlement whose net the entry makes the client's money again. */
-function sourceOf({ recreditedSettlementId, returnedSettlementId }: Entry) {
-  return recreditedSettlementId ?? returnedSettlementId
 }
 
 /**
@@ -160,7 +157,7 @@ function settlementAfter(
 ): Settlement {
   const { settlementId: id } = settlement
   const said = recordedState(records)
-  const stray = strayEntries.find((entry) => sourceOf(entry) === id)
+  const stray = strayEntries.find((entry) => settlementAgainOf(entry) === id)
   const strayAt = (type: Entry['type']) => (stray?.type === type ? stray.eligibleAt : undefined)
   const recreditedAt = settlement.recreditedAt ?? said.recreditedAt ?? strayAt('recredit')
   const returnedAt = settlement.returnedAt ?? said.returnedAt ?? strayAt('returned')

@@ -240,9 +240,7 @@ async function planAdjustmentAnew(
   }
   if (lines.length === 0) return []
   const approvable = approvalFor(input)
-  const left = approvable
-    ? await unapproved(deps, { id: reference, approvable, at: eligibleAt })
-    : []
+  const left = approvable ? await unapproved(deps, reference, approvable, eligibleAt) : []
   return left.length === 0 ? [write] : left
 }
 

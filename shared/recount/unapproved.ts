@@ -10,11 +10,9 @@ import type { RecountDeps } from './plan.ts'
  */
 export async function unapproved(
   deps: RecountDeps,
-  {
-    id,
-    approvable,
-    at,
-  }: { readonly id: string; readonly approvable: Approvable; readonly at: Timestamp },
+  id: string,
+  approvable: Approvable,
+  at: Timestamp,
 ) {
   if (await wasApproved(deps, approvable, at)) return []
   const hint = approvalHint(approvable)
@@ -30,7 +28,7 @@ export async function unapprovedAgain(deps: RecountDeps, settlement: Settlement)
   const action = recreditedAt ? 'recredit-settlement' : 'return-payout'
   if (status !== (recreditedAt ? 'failed' : 'manual_paid'))
     return [{ id, why: `its rows show ${action}, but it is ${status}`, ends: [] }]
-  return unapproved(deps, { id, approvable: { action, payload: { settlement_id: id } }, at })
+  return unapproved(deps, id, { action, payload: { settlement_id: id } }, at)
 }
 
 /** Of held money that our bank has paid back. */
@@ -38,5 +36,5 @@ export async function unapprovedRefund(deps: RecountDeps, item: Suspense) {
   const { suspenseId: id, resolution, createdAt: at } = item
   if (resolution !== 'refunded_by_bank') return []
   const payload = { suspense_id: id, resolution }
-  return unapproved(deps, { id, approvable: { action: 'resolve-suspense', payload }, at })
+  return unapproved(deps, id, { action: 'resolve-suspense', payload }, at)
 }

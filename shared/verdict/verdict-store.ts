@@ -9,7 +9,7 @@ import type { Item } from '../table/attributes.ts'
 import { verdictKey } from '../table/keys.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { guard, isNew, put, type Step, unchanged } from '../table/step.ts'
-import { dayNumber, END_OF_TIME, type Timestamp, TimestampSchema } from '../time.ts'
+import { dayNumber, END_OF_TIME, type Timestamp, TimestampSchema, timestampOf } from '../time.ts'
 import { unacceptedDifferences, withSince } from './acceptances.ts'
 import {
   type Difference,
@@ -110,33 +110,25 @@ const TRIES = 5
 type Changed = Partial<Omit<Verdict, 'version' | 'standing'>>
 
 /** Adds to the standing differences of these parts, until an audit judges the parts again. */
-export async function addDifferences(deps: StoreDeps, owner: string, found: ByPart) {
-  return recordDifferences(deps, owner, ({ standing }) => {
-    const withKnown = [...found].map(([part, added]) => {
-      const kept = standing.filter((one) => one.part === part)
-      return [part, [...kept, ...added].map(withoutClient)] as const
-    })
-    return new Map(withKnown)
-  })
+export function addDifferences(deps: StoreDeps, owner: string, found: ByPart) {
+  return recordDifferences(deps, owner, found, {}, timestampOf(0))
 }
 
 /**
  * Answers the standing differences that are not accepted, and those among them that are new. Throws
- * when the verdict kept changing. What another audit has found since `readFrom` stands. `byPart`
- * may depend on the verdict that this write replaces.
+ * when the verdict kept changing. What another audit has found since `readFrom` stands.
  */
 export async function recordDifferences(
   deps: StoreDeps,
   owner: string,
-  byPart: ByPart | ((before: Verdict) => ByPart),
+  byPart: ByPart,
   changed: Changed = {},
   readFrom = END_OF_TIME,
 ) {
   for (let tried = 0; tried < TRIES; tried++) {
     const item = await deps.table.get(verdictKey(owner))
     const before = verdictIn(item)
-    const found = typeof byPart === 'function' ? byPart(before) : byPart
-    const standing = standingAfter(before, found, deps.now(), readFrom)
+    const standing = standingAfter(before, byPart, deps.now(), readFrom)
     const unaccepted = await unacceptedDifferences(deps, owner, standing)
     const dropped = new Set(unaccepted).difference(new Set(mostImportant(unaccepted)))
     const isKept = (one: Standing) => !dropped.has(one)
@@ -160,7 +152,7 @@ export async function recordDifferences(
 function standingAfter({ standing }: Verdict, byPart: ByPart, now: Timestamp, readFrom: Timestamp) {
   const kept = standing.filter(({ part, since }) => !byPart.has(part) || since > readFrom)
   const added = [...byPart].flatMap(([part, differences]) =>
-    withSince(differences, standing, now).map((difference) => ({ ...difference, part })),
+    withSince(differences.map(withoutClient), standing, now).map((one) => ({ ...one, part })),
   )
   return distinct([...kept, ...added])
 }

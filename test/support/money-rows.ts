@@ -7,6 +7,8 @@ import { type AdjustmentInput, adjustLedger } from '../../shared/posting/adjust-
 import { movePayment } from '../../shared/posting/move-payment.ts'
 import { finding, heldMoney } from '../../shared/suspense/record-suspense.ts'
 import { writeSuspense } from '../../shared/suspense/suspense-store.ts'
+import { suspenseKey } from '../../shared/table/keys.ts'
+import { alter } from './tampering.ts'
 import type { TestDeps } from './test-deps.ts'
 import { withApproval } from './with-approval.ts'
 
@@ -122,4 +124,13 @@ export function someHeldMoney(
   const capture = { providerPaymentId, capturedMinor: minor(amount) }
   const fields = { cause: 'unknown_reference', payment: undefined } as const
   return heldMoney({ capture, ...fields, now: deps.now(), ...about })
+}
+
+/** Money that suspense holds for a client; its amount is no more what the register says. */
+export async function halvedSuspense(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
+  const about = { cause: 'second_capture', payment: { paymentId: undefined, clientId } } as const
+  const item = someHeldMoney(deps, `py-${clientId}`, 8_000, about)
+  await writeSuspense(deps, item)
+  await alter(deps, suspenseKey(item.suspenseId), { amount_minor: 4_000 })
+  return item
 }

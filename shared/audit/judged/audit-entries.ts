@@ -7,8 +7,7 @@ import { PaymentSchema } from '../../payment/payment-store.ts'
 import { adjustmentEntry } from '../../posting/adjust-ledger.ts'
 import type { Adjustment } from '../../posting/adjustment-store.ts'
 import { entriesOf } from '../../posting/payment-entries.ts'
-import { recreditEntry } from '../../settlement/close-settlement.ts'
-import { returnedEntry } from '../../settlement/return-payout.ts'
+import { entryAgainOf } from '../../settlement/return-payout.ts'
 import type { Item } from '../../table/attributes.ts'
 import { entryKey, paymentKey } from '../../table/keys.ts'
 import type { Reads } from '../../table/table.ts'
@@ -21,16 +20,14 @@ import {
   unreadableRow,
 } from '../../verdict/difference.ts'
 import { auditAdjusted } from '../rows/audit-legs.ts'
-import { judgeEntries } from '../rows/judge-entries.ts'
-import { rowDifferences } from '../rows/row-differences.ts'
+import { keyedDifferences, rowDifferences } from '../rows/row-differences.ts'
 import type { ClientBooks } from './client-books.ts'
-import { judgeOwners } from './derive-payment.ts'
-import { auditPayment, judgeEventsOf } from './judge-payments.ts'
+import { judgeOwn } from './judge-payments.ts'
 
 type SourcesRead = Pick<ReturnType<typeof readingInto>, 'itemOf'> & {
   readonly entries: readonly Entry[]
   readonly reads?: Reads
-  /** Judges the payments by their own facts and their events too, which are read so. */
+  /** Judges the events of the payments too, which are read so. */
   readonly eventReads?: Reads | undefined
 }
 
@@ -46,43 +43,29 @@ export async function auditEntries(
   const { clientId, adjustments } = books
   const named = entries.flatMap(({ paymentId }) => paymentId ?? [])
   const payments = await judgeSources(deps, clientId, [...new Set(named)], { entries, ...read })
-  const sourceOf = (entry: Entry): Entry | readonly Difference[] => {
+  const auditSource = (entry: Entry) => {
     const { entryId: id, paymentId, type } = entry
-    if (paymentId === undefined)
-      return type === 'recredit' || type === 'returned'
-        ? settlementSource(books, entry)
-        : adjustmentSource(books, entry)
-    return payments.ids.has(paymentId)
-      ? onlyIf(
-          !payments.derivedSks.has(entryKey(clientId, entry).sk),
-          compare('entry', id, `one of payment ${paymentId}`, type),
-        )
-      : compare('entry.payment_id', id, 'a payment', paymentId)
-  }
-  const auditSource = (entry: Entry): readonly Difference[] => {
-    const source = sourceOf(entry)
-    if ('entryId' in source)
-      return rowDifferences('entry', entry.entryId, entryRow(source), read.itemOf(entry))
+    if (payments.derivedSks.has(entryKey(clientId, entry).sk)) return []
+    const source = paymentId === undefined ? sourceOf(books, entry) : undefined
+    const made = source && { key: entryKey(clientId, source), row: entryRow(source) }
+    if (made) return keyedDifferences('entry', id, made, read.itemOf(entry) ?? {})
+    const settlementId = settlementAgainOf(entry)
+    const ofSettlement = settlementId ? `settlement ${settlementId}` : 'an adjustment'
     // An acceptance of an entry without a source ends when the entry changes.
-    return source.map((one) => ({ ...one, found: `${one.found}: ${toValue(entry)}` }))
+    const expected = `one of ${paymentId ? `payment ${paymentId}` : ofSettlement}`
+    return compare('entry', id, expected, `${type}: ${toValue(entry)}`)
   }
-  const seenIds = new Set<string>()
-  const ofEntries = entries.flatMap((entry) => {
-    const isRepeated = seenIds.has(entry.entryId)
-    seenIds.add(entry.entryId)
-    return [
-      ...onlyIf(isRepeated, compare('entry', entry.entryId, 'once', 'twice')),
-      ...onlyIf(
-        tryToMake(() => isBalanced(entry)) !== true,
-        compare('entry.sides', entry.entryId, 'equal', 'not equal'),
-      ),
-      ...auditAdjusted(
-        entry,
-        adjustments.find(({ entryId }) => entryId === entry.entryId)?.amountMinor,
-      ),
-      ...auditSource(entry),
-    ]
-  })
+  const ofEntries = entries.flatMap((entry) => [
+    ...onlyIf(
+      tryToMake(() => isBalanced(entry)) !== true,
+      compare('entry.sides', entry.entryId, 'equal', 'not equal'),
+    ),
+    ...auditAdjusted(
+      entry,
+      adjustments.find(({ entryId }) => entryId === entry.entryId)?.amountMinor,
+    ),
+    ...auditSource(entry),
+  ])
   return [...ofEntries, ...payments.differences]
 }
 
@@ -99,31 +82,16 @@ async function judgeSources(
     return payment && item ? [{ payment, item }] : []
   })
   const payments = rows.map(({ payment }) => payment)
-  const knownItems = new Map(
-    entries.flatMap((entry) => {
-      const item = itemOf(entry)
-      return item ? [[item['sk'], item] as const] : []
-    }),
-  )
-  const now = deps.now()
-  const [owners, ofEntries, events] = await Promise.all([
-    judgeOwners(deps, payments),
-    judgeEntries(deps, clientId, payments, { reads, knownItems }),
-    eventReads && judgeEventsOf(deps, clientId, payments, eventReads),
-  ])
+  const knownItems = entries.map(itemOf).filter((item) => item !== undefined)
+  const judged = await judgeOwn(deps, clientId, rows, { reads, eventReads, knownItems })
   const derived = payments.flatMap((payment) => tryToMake(() => entriesOf(payment)) ?? [])
   return {
-    ids: new Set(payments.map(({ paymentId }) => paymentId)),
     derivedSks: new Set(derived.map((entry) => entryKey(clientId, entry).sk)),
     differences: [
       ...payments.flatMap(({ paymentId, clientId: owner }) =>
         compare('payment.client_id', paymentId, clientId, owner),
       ),
-      ...[...owners, ...ofEntries].flatMap(({ differences }) => differences),
-      ...(events
-        ? rows.flatMap(({ payment, item }) => auditPayment(payment, item, { clientId, now }))
-        : []),
-      ...(events?.judgedEvents ?? []).flatMap(({ differences }) => differences),
+      ...judged.differences,
     ],
   }
 }
@@ -141,30 +109,18 @@ export function readingInto(differences: Difference[]) {
   return { read, itemOf: (entry: Entry) => items.get(entry) }
 }
 
-/** A re-credit replaces a settlement that failed, a return a transfer that came back. */
-function settlementSource({ settlements }: ClientBooks, entry: Entry) {
-  const { entryId: id, recreditedSettlementId, returnedSettlementId } = entry
-  const isReturn = entry.type === 'returned'
-  const sourceId = isReturn ? returnedSettlementId : recreditedSettlementId
-  const stored = settlements.find(({ settlement }) => settlement.settlementId === sourceId)
-  const source = stored?.settlement
-  const at = isReturn ? source?.returnedAt : source?.recreditedAt
-  if (source && at)
-    return (
-      tryToMake(() => (isReturn ? returnedEntry : recreditEntry)(source, at)) ??
-      compare('settlement', source.settlementId, 'figures that add up', 'different')
-    )
-  return isReturn
-    ? compare('entry.returned_settlement_id', id, 'a payout that was returned', sourceId)
-    : compare('entry.recredited_settlement_id', id, 'a settlement that was re-credited', sourceId)
+/** The settlement whose net the entry makes the client's money again. */
+export function settlementAgainOf({ recreditedSettlementId, returnedSettlementId }: Entry) {
+  return recreditedSettlementId ?? returnedSettlementId
 }
 
-function adjustmentSource({ adjustments }: ClientBooks, entry: Entry) {
-  const { entryId: id, type } = entry
-  const adjustment = adjustments.find(({ entryId }) => entryId === id)
-  return adjustment
-    ? entryOfAdjustment(adjustment, entry)
-    : compare('entry', id, 'one of an adjustment', type)
+/** A settlement that failed or came back, or an adjustment. */
+function sourceOf({ settlements, adjustments }: ClientBooks, entry: Entry) {
+  const id = settlementAgainOf(entry)
+  const stored = settlements.find(({ settlement }) => settlement.settlementId === id)
+  if (stored) return entryAgainOf(stored.settlement)
+  const adjustment = adjustments.find(({ entryId }) => entryId === entry.entryId)
+  return adjustment && entryOfAdjustment(adjustment, entry)
 }
 
 /** Only the house journal has the provider's amount of a row that an operator took over. */

@@ -155,8 +155,8 @@ async function openPayments(deps: StoreDeps, books: ClientBooks, reads: Reads) {
       else if (payment.openAt !== undefined) open.set(payment.paymentId, payment)
     }
   }
-  const owners = await judgeOwners(deps, [...open.values()])
-  return { open, differences: [...differences, ...owners.flatMap((one) => one.differences)] }
+  differences.push(...(await judgeOwners(deps, [...open.values()])))
+  return { open, differences }
 }
 
 /** By how much a payment changed its shard lately: credited, posted, moved. */
@@ -249,10 +249,6 @@ export async function auditCounts(deps: JudgeDeps, clientId: ClientId, isAgain: 
   const before = await readableLedger(deps, clientId)
   if (before === undefined) return []
   if (isAgain) await deps.sleep(deps.stage.indexLagMs ?? LONGEST_LAG_MS)
-  return countDifferences(deps, clientId, before)
-}
-
-async function countDifferences(deps: JudgeDeps, clientId: ClientId, before: Ledger) {
   const listed = await Promise.all(
     PAYMENT_STATUSES.map(async (status) => {
       const pages = queryPages(deps, {

@@ -59,7 +59,7 @@ export async function auditStoredEvents(
     ...told.flatMap((event) =>
       auditSettlementEvent(settlement, event, { isRecounted, now: deps.now() }),
     ),
-    ...deliveries.flatMap(({ differences }) => differences),
+    ...deliveries,
   ]
 }
 

@@ -70,10 +70,10 @@ export async function judgeSettlement(
   deps: JudgeDeps,
   books: ClientBooks,
   stored: StoredSettlement,
-  { from, isOver, withPayments }: SettlementExtent = {},
+  extent: SettlementExtent = {},
 ) {
   const { settlementId: id } = stored.settlement
-  const summed = await sumAndAuditEntries(deps, books, stored, from, isOver, withPayments)
+  const summed = await sumAndAuditEntries(deps, books, stored, extent)
   if (!summed.isWhole) {
     const { sums, position } = summed
     return { differences: summed.differences, state: { sums, position } }
@@ -124,9 +124,11 @@ async function sumAndAuditEntries(
   deps: JudgeDeps,
   books: ClientBooks,
   { settlement }: StoredSettlement,
-  from: SumState = { sums: emptySums(settlement.settlementId) },
-  isOver = () => false,
-  withPayments = true,
+  {
+    from = { sums: emptySums(settlement.settlementId) },
+    isOver,
+    withPayments = true,
+  }: SettlementExtent,
 ) {
   const { clientId } = books
   const span = sweptSpan(settlement)
@@ -139,7 +141,7 @@ async function sumAndAuditEntries(
     const found = await confirmedDifferences(deps, (isAgain) => {
       const reads = isOld && !isAgain ? 'eventual' : 'consistent'
       // No event is younger than its entry's day, so the first look need not be consistent.
-      const eventReads = withPayments ? (isAgain ? 'consistent' : 'eventual') : undefined
+      const eventReads = isAgain ? 'consistent' : 'eventual'
       return auditEntries(deps, books, { entries: judged, itemOf, reads, eventReads })
     })
     differences.push(...found.slice(0, MAX_DIFFERENCES - differences.length))

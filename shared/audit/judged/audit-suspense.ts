@@ -59,7 +59,7 @@ export type Judged = {
 
 /**
  * Judges listed suspense page by page, and then `named`. The entries of a few items are older or
- * newer than `entries`, so an item with a difference is judged again with the whole journal.
+ * newer than `entries`, so a page with a difference is judged again with the whole journal.
  * `state`: `isOver` ended the run before the last page.
  */
 export async function judgeSuspense(
@@ -73,13 +73,9 @@ export async function judgeSuspense(
   const judge = async (ids: readonly string[]) => {
     const newIds = ids.filter((id) => !readIds.has(id))
     for (const id of newIds) readIds.add(id)
-    const items = await judgeById(deps, newIds, entries, judged)
-    const wrong = items.flatMap((one) => (one.differences.length > 0 ? [one.id] : []))
-    if (wrong.length === 0) return
-    const confirmed = await confirmedDifferences(deps, async () => {
-      const house = await readHouse(deps)
-      const again = await judgeById(deps, wrong, house.entries, judged)
-      return again.flatMap((one) => one.differences)
+    const confirmed = await confirmedDifferences(deps, async (isAgain) => {
+      const all = isAgain ? (await readHouse(deps)).entries : entries
+      return judgeById(deps, newIds, all, judged)
     })
     differences.push(...confirmed)
   }
@@ -111,14 +107,12 @@ export async function auditNotes(deps: StoreDeps, notes: readonly Note[]) {
   const rows = (await Array.fromAsync(chunks(notes, PAGE), (some) => rowsOf(deps, some))).flat()
   const judged = await mapInChunks(rows, SIDE_BY_SIDE, async (row) => {
     const { id, clientId, item, stored } = row
-    if (!item || !stored) return auditUnread(deps, row)
+    if (!item || !stored) return withClient(clientId, await auditUnread(deps, row))
     // Its lists may not have it.
     const dueAt = ifValid(TimestampSchema, stored['dueAt'])
     const derived = suspenseRow({ ...item, ...notedIn(row), ...saidById(id), dueAt })
-    return withClient(clientId, [
-      ...rowDifferences('suspense', id, derived, stored),
-      ...auditNote(row),
-    ])
+    const own = [...rowDifferences('suspense', id, derived, stored), ...auditNote(row)]
+    return withClient(clientId, own)
   })
   return judged.flat()
 }
@@ -144,17 +138,19 @@ async function judgeById(
   const keys = rows.map(({ id: suspenseId, clientId }) => notedKey({ suspenseId, clientId }))
   const register = await deps.table.getMany(keys)
   const notedRows = rows.map((row, at) => ({ ...row, note: register[at] }))
-  return mapInChunks(notedRows, SIDE_BY_SIDE, async (row) => {
-    const { id, clientId, item, stored = {} } = row
-    if (item === undefined) return { id, differences: await auditUnread(deps, row) }
-    const own = [
-      ...(await auditItem(deps, { ...row, item, stored })),
-      ...(await auditShownMoney(deps, item)),
-      ...(await auditMoved(deps, [item])),
-      ...auditNote(row),
-    ]
-    return { id, differences: withClient(clientId, own) }
+  const found = await mapInChunks(notedRows, SIDE_BY_SIDE, async (row) => {
+    const { clientId, item, stored = {} } = row
+    const own = item
+      ? [
+          ...(await auditItem(deps, { ...row, item, stored })),
+          ...(await auditShownMoney(deps, item)),
+          ...(await auditMoved(deps, [item])),
+          ...auditNote(row),
+        ]
+      : await auditUnread(deps, row)
+    return withClient(clientId, own)
   })
+  return found.flat()
 }
 
 /** `item`: undefined if it is missing or unreadable. */
@@ -167,7 +163,7 @@ async function rowsOf<Named extends Pick<Note, 'id'>>(deps: TableDeps, named: re
 }
 
 type WithNote = { readonly id: string; readonly note: Item | undefined }
-type Unread = WithNote & Pick<Note, 'clientId'> & { readonly stored: Item | undefined }
+type Unread = WithNote & { readonly stored: Item | undefined }
 
 const NOTED_FIELDS = v.keyof(NotedSchema).options
 
@@ -187,11 +183,11 @@ function auditNote({ id, note }: WithNote) {
     : unreadableRow('noted', id)
 }
 
-async function auditUnread(deps: StoreDeps, { stored, clientId, ...row }: Unread) {
-  const noted = stored ? undefined : notedIn(row)
-  const found = stored ? unreadableRow('suspense', row.id) : missingRow('suspense', row.id)
+async function auditUnread(deps: StoreDeps, { stored, ...row }: Unread) {
+  if (stored) return unreadableRow('suspense', row.id)
+  const noted = notedIn(row)
   const shown = noted ? await auditShownMoney(deps, { ...noted, status: 'open' }) : []
-  return withClient(clientId, [...found, ...shown])
+  return [...missingRow('suspense', row.id), ...shown]
 }
 
 /** Derives an item from its row in the register, its operators' record and its entries. */

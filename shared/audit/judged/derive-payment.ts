@@ -212,9 +212,7 @@ export async function judgeOwners(deps: StoreDeps, payments: readonly Payment[])
   if (foreignPayments.length > 0)
     for await (const page of registeredClients(deps, { limit: 1_000 }))
       clientIds.push(...page.clients.map(({ clientId }) => clientId))
-  return foreignPayments.map((payment) => {
-    return { id: payment.paymentId, differences: auditOwner(payment, clientIds) }
-  })
+  return foreignPayments.flatMap((payment) => auditOwner(payment, clientIds))
 }
 
 function auditOwner(payment: Payment, clientIds: readonly ClientId[]) {

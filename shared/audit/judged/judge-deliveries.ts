@@ -55,18 +55,14 @@ export async function judgeDeliveries(
       return { subject, event, endpoint: { endpointId, clientId, url, enabled: false } }
     }),
   )
-  const ids = announced.map(({ event, endpoint: { endpointId } }) =>
-    deliveryIdFor(event.eventId, endpointId),
+  const keys = announced.map(({ event, endpoint: { endpointId } }) =>
+    deliveryKey(deliveryIdFor(event.eventId, endpointId)),
   )
-  const items = await deps.table.getMany(ids.map(deliveryKey), reads)
-  const ofAttempts = await auditAttempts(deps, items, reads)
-  return announced.map((one, at) => ({
-    id: one.subject.id,
-    differences: [
-      ...auditDelivery(one, items[at], now),
-      ...ofAttempts.filter(({ id }) => id === ids[at]),
-    ],
-  }))
+  const items = await deps.table.getMany(keys, reads)
+  return [
+    ...announced.flatMap((one, at) => auditDelivery(one, items[at], now)),
+    ...(await auditAttempts(deps, items, reads)),
+  ]
 }
 
 function auditDelivery(

@@ -1,20 +1,12 @@
 import * as v from 'valibot'
 import type { Deps, StoreDeps } from '../../deps.ts'
-import { type ClientId, type PaymentId, PaymentIdSchema, subjectOfPayment } from '../../ids.ts'
+import { type ClientId, type PaymentId, subjectOfPayment } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { paymentRow, pointerRow } from '../../payment/creating-store.ts'
 import type { Payment } from '../../payment/payment.ts'
 import { PaymentSchema } from '../../payment/payment-store.ts'
 import type { Item } from '../../table/attributes.ts'
-import {
-  destinationKey,
-  eventKey,
-  idOf,
-  type Key,
-  paymentKey,
-  referenceKey,
-  rowKeysOf,
-} from '../../table/keys.ts'
+import { destinationKey, eventKey, idOf, referenceKey, rowKeysOf } from '../../table/keys.ts'
 import { type KeyedItem, keyedItems, queryPages } from '../../table/list-items.ts'
 import type { Reads } from '../../table/table.ts'
 import { addMs, type Timestamp } from '../../time.ts'
@@ -31,7 +23,7 @@ import { auditEvent, auditStrayEvents, eventNamesOf } from './audit-events.ts'
 import { OLD_MS } from './client-books.ts'
 import { derivedPayment, judgeOwners, paymentRules } from './derive-payment.ts'
 import { judgeDeliveries } from './judge-deliveries.ts'
-import { type Judged, judgeShown } from './judge-shown.ts'
+import { judgeShown } from './judge-shown.ts'
 
 /**
  * Derives each payment's rows (itself, its entries, its events and their deliveries) and compares
@@ -44,41 +36,54 @@ export async function judgePayments(
   reads: Reads = 'consistent',
 ) {
   const rows = items.map((row) => ({ ...row, payment: ifValid(PaymentSchema, row.item) }))
-  const payments = rows.flatMap(({ payment }) => (payment ? [payment] : []))
-  const now = deps.now()
-  const [{ events, judgedEvents }, entries, pointers, owners, shown] = await Promise.all([
-    judgeEventsOf(deps, clientId, payments, reads),
-    judgeEntries(deps, clientId, payments, { reads }),
+  const readable = rows.flatMap(({ item, payment }) => (item && payment ? [{ item, payment }] : []))
+  const payments = readable.map(({ payment }) => payment)
+  const [{ events, differences }, ...others] = await Promise.all([
+    judgeOwn(deps, clientId, readable, { reads, eventReads: reads }),
     judgePointers(deps, payments, reads),
-    judgeOwners(deps, payments),
     judgeShown(deps, payments, reads),
   ])
-  const ofPayments = events.map(({ payment: { paymentId }, item }) => {
+  const unreadable = rows.flatMap(({ key, payment }) =>
+    payment ? [] : unreadableRow('payment', idOf(key.pk)),
+  )
+  const announced = events.map(({ payment: { paymentId }, item }) => {
     return { subject: subjectOfPayment(paymentId), item }
   })
-  const deliveries = await judgeDeliveries(deps, clientId, ofPayments, reads)
-  const judged = [...owners, ...judgedEvents, ...entries, ...pointers, ...shown, ...deliveries]
-  const byPayment = Map.groupBy<string, Judged>(judged, ({ id }) => id)
-  return rows.map(({ key, item, payment }) => ({
-    id: paymentIdIn(key),
-    payment,
-    differences:
-      payment && item
-        ? [
-            ...auditPayment(payment, item, { clientId, now }),
-            ...(byPayment.get(payment.paymentId) ?? []).flatMap((one) => one.differences),
-          ]
-        : unreadableRow('payment', idOf(key.pk)),
-  }))
+  const deliveries = await judgeDeliveries(deps, clientId, announced, reads)
+  return { payments, differences: [unreadable, differences, ...others, deliveries].flat() }
 }
 
-function paymentIdIn({ pk }: Key) {
-  return v.parse(PaymentIdSchema, idOf(pk))
+type OwnReads = Parameters<typeof judgeEntries>[3] & { readonly eventReads?: Reads | undefined }
+
+/** Judges payments by their own facts, by their entries and, with `eventReads`, by their events. */
+export async function judgeOwn(
+  deps: StoreDeps,
+  clientId: ClientId,
+  rows: readonly StoredPayment[],
+  { eventReads, ...entryReads }: OwnReads,
+) {
+  const payments = rows.map(({ payment }) => payment)
+  const by = { clientId, now: deps.now() }
+  const [owners, entries, events] = await Promise.all([
+    judgeOwners(deps, payments),
+    judgeEntries(deps, clientId, payments, entryReads),
+    eventReads ? readEvents(deps, payments, eventReads) : [],
+  ])
+  return {
+    events,
+    differences: [
+      ...owners,
+      ...rows.flatMap((row) => auditPayment(row, by)),
+      ...events.flatMap(({ payment, ...event }) => auditEvent(payment, event, by)),
+      ...entries,
+    ],
+  }
 }
 
-export function auditPayment(
-  payment: Payment,
-  item: Item,
+type StoredPayment = { readonly payment: Payment; readonly item: Item }
+
+function auditPayment(
+  { payment, item }: StoredPayment,
   { clientId, now }: { readonly clientId: ClientId; readonly now: Timestamp },
 ) {
   const { paymentId: id } = payment
@@ -91,12 +96,7 @@ export function auditPayment(
   ]
 }
 
-export async function judgeEventsOf(
-  deps: StoreDeps,
-  clientId: ClientId,
-  payments: readonly Payment[],
-  reads: Reads,
-) {
+async function readEvents(deps: StoreDeps, payments: readonly Payment[], reads: Reads) {
   const named = payments.flatMap((payment) =>
     eventNamesOf(payment).map((name) => ({ payment, name })),
   )
@@ -104,22 +104,15 @@ export async function judgeEventsOf(
     named.map(({ payment: { paymentId }, name }) => eventKey(subjectOfPayment(paymentId), name)),
     reads,
   )
-  const now = deps.now()
-  const events = named.map((event, at) => ({ ...event, item: items[at] }))
-  const judgedEvents = events.map(({ payment, ...event }) => ({
-    id: payment.paymentId,
-    differences: auditEvent(payment, event, { clientId, now }),
-  }))
-  return { events, judgedEvents }
+  return named.map((event, at) => ({ ...event, item: items[at] }))
 }
 
 async function judgePointers(deps: StoreDeps, payments: readonly Payment[], reads: Reads) {
   const named = payments.flatMap((payment) => pointerKeys(payment).map(() => payment))
   const items = await deps.table.getMany(payments.flatMap(pointerKeys), reads)
-  return named.map((payment, at) => ({
-    id: payment.paymentId,
-    differences: rowDifferences('pointer', payment.paymentId, pointerRow(payment), items[at]),
-  }))
+  return named.flatMap((payment, at) =>
+    rowDifferences('pointer', payment.paymentId, pointerRow(payment), items[at]),
+  )
 }
 
 function pointerKeys(payment: Payment) {
@@ -141,7 +134,7 @@ const MAX_EXPLAINED = 100_000
 
 /**
  * Judges the payments that are listed in a span, with all their rows, and then the events of the
- * span. Old rows are read eventually, and a payment with a difference is judged again. `state`:
+ * span. Old rows are read eventually, and a page with a difference is judged again. `state`:
  * `isOver` ended the run before the last page.
  */
 export async function judgeListed(
@@ -157,11 +150,7 @@ export async function judgeListed(
     readonly isOver: () => boolean
   },
 ) {
-  const reads = span[1] < addMs(deps.now(), -OLD_MS) ? 'eventual' : 'consistent'
-  const judge = async (ids: readonly PaymentId[], own: Reads) => {
-    const keys = ids.map(paymentKey)
-    return judgePayments(deps, clientId, keyedItems(keys, await deps.table.getMany(keys, own)), own)
-  }
+  const firstReads = span[1] < addMs(deps.now(), -OLD_MS) ? 'eventual' : 'consistent'
   const differences: Difference[] = []
   const explained = new Set<string>()
   const pages = queryPages(deps, {
@@ -172,19 +161,19 @@ export async function judgeListed(
     cursor: ifValid(State, state)?.cursor,
   })
   for await (const { items, cursor } of pages) {
-    const judged = await judge(rowKeysOf('PAYMENT', items).map(paymentIdIn), reads)
-    const wrong = judged.filter((one) => one.differences.length > 0).map(({ id }) => id)
-    // A read may see half of a transaction, so the payments are judged again at once and later.
-    if (wrong.length > 0) {
-      const confirmed = await confirmedDifferences(deps, async () =>
-        (await judge(wrong, 'consistent')).flatMap((one) => one.differences),
-      )
-      differences.push(...confirmed)
-    }
-    for (const { id, payment } of judged) {
-      if (payment === undefined || explained.size > MAX_EXPLAINED) continue
-      for (const name of eventNamesOf(payment)) explained.add(`${id} ${name}`)
-    }
+    const keys = rowKeysOf('PAYMENT', items)
+    let payments: readonly Payment[] = []
+    // A read may see half of a transaction.
+    const confirmed = await confirmedDifferences(deps, async (isAgain) => {
+      const reads = isAgain ? 'consistent' : firstReads
+      const rows = keyedItems(keys, await deps.table.getMany(keys, reads))
+      const judged = await judgePayments(deps, clientId, rows, reads)
+      payments = judged.payments
+      return judged.differences
+    })
+    differences.push(...confirmed)
+    for (const payment of explained.size > MAX_EXPLAINED ? [] : payments)
+      for (const name of eventNamesOf(payment)) explained.add(`${payment.paymentId} ${name}`)
     if (cursor && isOver()) return { differences, state: { cursor } }
   }
   const isExplained = (id: PaymentId, name: string) => explained.has(`${id} ${name}`)

@@ -10,30 +10,24 @@ import { NotedSchema, type Suspense, SuspenseSchema } from '../../suspense/suspe
 import { notedKey, paymentKey, suspenseKey } from '../../table/keys.ts'
 import type { Reads } from '../../table/table.ts'
 import { addMs } from '../../time.ts'
-import { compare, type Difference, onlyIf } from '../../verdict/difference.ts'
+import { compare, onlyIf } from '../../verdict/difference.ts'
 import { UNSEEN_MS } from './audit-events.ts'
-
-/** The differences of one payment, settlement or item of suspense. */
-export type Judged = { readonly id: string; readonly differences: readonly Difference[] }
 
 /** A payment shows its dispute and its held money as their items in suspense say them. */
 export async function judgeShown(deps: TableDeps, payments: readonly Payment[], reads: Reads) {
   const showing = payments.filter(({ dispute, held }) => dispute ?? held)
   const items = await itemsShown(deps, showing, reads)
-  return showing.map((payment) => {
+  return showing.flatMap((payment) => {
     const { paymentId: id, dispute, held = [] } = payment
     const disputed = dispute && items.get(dispute.caseId)
     const heldNow = held.map(({ suspenseId }) => {
       const item = items.get(suspenseId)
       return item && shownMoney(item)
     })
-    return {
-      id,
-      differences: [
-        ...shownDifference('dispute', id, disputed && shownDispute(disputed), dispute),
-        ...shownDifference('held', id, heldNow, held),
-      ],
-    }
+    return [
+      ...shownDifference('dispute', id, disputed && shownDispute(disputed), dispute),
+      ...shownDifference('held', id, heldNow, held),
+    ]
   })
 }
 

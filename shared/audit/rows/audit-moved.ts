@@ -28,12 +28,10 @@ export async function auditMoved(
     const payment = ifValid(PaymentSchema, item)
     return payment && payment.clientId === ownerOf.get(payment.paymentId) ? [payment] : []
   })
-  const options = { reads: 'consistent', knownItems: new Map() } as const
+  const options = { reads: 'consistent', knownItems: [] } as const
   const found: Difference[] = []
-  for (const [clientId, payments] of Map.groupBy(own, (payment) => payment.clientId)) {
-    const judged = await judgeEntries(deps, clientId, payments, options)
-    found.push(...judged.flatMap(({ differences }) => differences))
-  }
+  for (const [clientId, payments] of Map.groupBy(own, (payment) => payment.clientId))
+    found.push(...(await judgeEntries(deps, clientId, payments, options)))
   return found
 }
 

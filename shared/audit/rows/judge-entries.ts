@@ -12,88 +12,68 @@ import { compare, tryToMake } from '../../verdict/difference.ts'
 import { auditSums } from './audit-legs.ts'
 import { rowDifferences } from './row-differences.ts'
 
-/** Items of the journal by their sort keys. */
-type EntryItems = ReadonlyMap<unknown, Item>
-
 /**
- * Derives every entry of each payment, and compares it with what is stored. `known`: items that the
- * caller has read; only the others are read. Altered figures may form no entry; the payment's own
- * row has that difference.
+ * Derives every entry of each payment, and compares it with what is stored. `knownItems`: those
+ * that the caller has read; only the others are read. Altered figures may form no entry; the
+ * payment's own row has that difference.
  */
 export async function judgeEntries(
   deps: TableDeps,
   clientId: ClientId,
   payments: readonly Payment[],
-  { reads, knownItems }: { readonly reads: Reads; readonly knownItems?: EntryItems },
+  { reads, knownItems }: { readonly reads: Reads; readonly knownItems?: readonly Item[] },
 ) {
   const byPayment = new Map(
     payments.map((payment) => [payment, tryToMake(() => entriesOf(payment)) ?? []] as const),
   )
   const wanted = [...byPayment.values()].flat()
-  const items = knownItems
-    ? await readOthers(deps, clientId, wanted, { knownItems, reads })
-    : await readNeighbours(deps, clientId, wanted, reads)
-  return [...byPayment].map(([payment, entries]) => {
+  const items = await readEntries(deps, clientId, wanted, { knownItems, reads })
+  return [...byPayment].flatMap(([payment, entries]) => {
     const { paymentId } = payment
     const rows = entries.map((entry) => ({ entry, item: items.get(entryKey(clientId, entry).sk) }))
     const stored = rows.flatMap(({ item }) => (item && tryToMake(() => parseEntry(item))) ?? [])
-    return {
-      id: paymentId,
-      differences: [
-        ...rows.flatMap(({ entry, item }) =>
-          item
-            ? rowDifferences('entry', entry.entryId, entryRow(entry), item)
-            : compare('entry', entry.entryId, `a ${entry.type} of payment ${paymentId}`, 'missing'),
-        ),
-        // A missing or unreadable entry is a difference of its own.
-        ...(stored.length === rows.length ? auditSums(payment, stored) : []),
-      ],
-    }
+    return [
+      ...rows.flatMap(({ entry, item }) =>
+        item
+          ? rowDifferences('entry', entry.entryId, entryRow(entry), item)
+          : compare('entry', entry.entryId, `a ${entry.type} of payment ${paymentId}`, 'missing'),
+      ),
+      // A missing or unreadable entry is a difference of its own.
+      ...(stored.length === rows.length ? auditSums(payment, stored) : []),
+    ]
   })
-}
-
-async function readOthers(
-  deps: TableDeps,
-  clientId: ClientId,
-  entries: readonly Entry[],
-  { knownItems, reads }: { readonly knownItems: EntryItems; readonly reads: Reads },
-) {
-  const others = entries.filter((entry) => !knownItems.has(entryKey(clientId, entry).sk))
-  const otherKeys = others.map((entry) => entryKey(clientId, entry))
-  const items = await deps.table.getMany(otherKeys, reads)
-  return new Map([
-    ...knownItems,
-    ...items.flatMap((item) => (item ? [[item['sk'], item] as const] : [])),
-  ])
 }
 
 /** So many keys are read by one query, if at least a third of the rows between them are wanted. */
 const KEYS_OF_QUERY = 100
 const ROWS_OF_QUERY = 300
 
-/** Entries by their sort keys. Most are neighbours: a query costs a quarter of single reads. */
-async function readNeighbours(
+/**
+ * Entries by their sort keys. If none is known, most are neighbours: a query costs a quarter of
+ * single reads.
+ */
+async function readEntries(
   deps: TableDeps,
   clientId: ClientId,
   entries: readonly Entry[],
-  reads: Reads,
+  { knownItems, reads }: Parameters<typeof judgeEntries>[3],
 ) {
-  const sorted = entries
-    .map((entry) => ({ entry, sk: entryKey(clientId, entry).sk }))
-    .toSorted((a, b) => (a.sk < b.sk ? -1 : 1))
-  const found = new Map<unknown, Item>()
+  const found = new Map<unknown, Item>(knownItems?.map((item) => [item['sk'], item]))
+  const skOf = (entry: Entry) => entryKey(clientId, entry).sk
+  const sorted = entries.toSorted((a, b) => (skOf(a) < skOf(b) ? -1 : 1))
   for (const some of chunks(sorted, KEYS_OF_QUERY)) {
     const [first, last] = [some[0], some.at(-1)]
-    if (first === undefined || last === undefined) continue
-    const { items } = await deps.table.query({
-      partition: [journalPk(clientId)],
-      range: { between: [first.sk, last.sk] },
-      limit: ROWS_OF_QUERY,
-      reads,
-    })
-    for (const item of items) found.set(item['sk'], item)
-    const others = some.filter(({ sk }) => !found.has(sk))
-    const otherKeys = others.map(({ entry }) => entryKey(clientId, entry))
+    if (knownItems === undefined && first && last) {
+      const { items } = await deps.table.query({
+        partition: [journalPk(clientId)],
+        range: { between: [skOf(first), skOf(last)] },
+        limit: ROWS_OF_QUERY,
+        reads,
+      })
+      for (const item of items) found.set(item['sk'], item)
+    }
+    const others = some.filter((entry) => !found.has(skOf(entry)))
+    const otherKeys = others.map((entry) => entryKey(clientId, entry))
     for (const item of await deps.table.getMany(otherKeys, reads))
       if (item) found.set(item['sk'], item)
   }

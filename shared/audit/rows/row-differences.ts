@@ -100,7 +100,7 @@ const NAMES = new Set(
   metadata method money_version movements name net_minor next_attempt_at notes notional_minor
   number open_at operator other_minor owes_since owes_told_at owner paid_at paid_out_minor
   payload payment_count payment_destination payment_id payment_request_id payout_hold permissions
-  position posted_at posted_minor prefix previous previous_id progress progress_number
+  position posted_at prefix previous previous_id progress progress_number
   proven_eligible_at proven_minor provider provider_attempts provider_fee_minor provider_minor
   provider_payment_id provider_settled_at provider_transaction_id rate_limit_per_second
   recredited_at recredited_minor recredited_settlement_id reference refunded_minor
@@ -108,9 +108,9 @@ const NAMES = new Set(
   return_url returned_at returned_settlement_id reversal reversals_at revoked_at round
   round_start rounds rounds_on row_at said_at sealed_secret settled_at settled_until
   settlement_floor_minor settlement_id settlement_ids slot slow_since standing state status
-  subject success suspense_id suspense_minor swept_from swept_until taken_back_minor total_minor
-  totals transaction_contradicts transaction_id transaction_minor transit_minor triggered_by ttl
-  type unproven_minor until url used_at version voided_open work written_off_minor`.split(/\s+/),
+  subject success suspense_id suspense_minor swept_from swept_until taken_back_minor totals
+  transaction_contradicts transaction_id transaction_minor transit_minor triggered_by ttl type
+  unproven_minor until url used_at version voided_open work written_off_minor`.split(/\s+/),
 )
 
 export function isKnownName(name: string) {

@@ -36,7 +36,7 @@ import {
   standingOf,
   sweptADayLater,
 } from '../../support/settlement-builders.ts'
-import { aSyncWorld, creditedPayment } from '../../support/synced-payment.ts'
+import { aSyncWorld, creditedPayment, type SyncWorld } from '../../support/synced-payment.ts'
 import { alter, alterSettlement, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { interceptTable, withoutTopic } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
@@ -45,14 +45,18 @@ import { auditedHistory } from './audited-history.ts'
 
 const it = testWith(() => aSyncWorld(), 'deps', 'client')
 
+/** A shard has one rupiah too much. */
+async function aWrongShard({ deps, client }: SyncWorld) {
+  const { payment } = await creditedPayment(deps, client)
+  await alter(deps, shardOf(payment), { credited_minor: 95_901 })
+}
+
 describe('the answer of audit-ledger', () => {
   it('has a difference that both looks find: the second comes ten seconds later, and waits for the longest lag of the index', async ({
-    deps,
-    client,
+    world,
   }) => {
-    await alter(deps, shardOf((await creditedPayment(deps, client)).payment), {
-      credited_minor: 95_901,
-    })
+    const { deps, client } = world
+    await aWrongShard(world)
     const began = deps.now()
 
     const result = await auditLedger(deps, client.clientId)
@@ -68,13 +72,9 @@ describe('the answer of audit-ledger', () => {
     expect(msBetween(began, deps.now())).toBe(110_000)
   })
 
-  it('is answered although the alert fails; the next daily audit alerts', async ({
-    deps,
-    client,
-  }) => {
-    await alter(deps, shardOf((await creditedPayment(deps, client)).payment), {
-      credited_minor: 95_901,
-    })
+  it('is answered although the alert fails; the next daily audit alerts', async ({ world }) => {
+    const { deps, client } = world
+    await aWrongShard(world)
 
     expect(await auditLedger(withoutTopic(deps), client.clientId)).toMatchObject({
       balanced: false,

@@ -7,18 +7,12 @@ import type { Client } from '../../../shared/client/client.ts'
 import { CLIENTS_SUBJECT, registrationKey } from '../../../shared/client/client-register.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { sweepSettlements } from '../../../shared/settlement/sweep-settlements.ts'
-import {
-  auditHeadKey,
-  clientKey,
-  houseEntryKey,
-  type Key,
-  windowKey,
-} from '../../../shared/table/keys.ts'
+import { auditHeadKey, clientKey, houseEntryKey, windowKey } from '../../../shared/table/keys.ts'
 import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import { DAY_MS, dayNumber, MINUTE_MS, SECOND_MS } from '../../../shared/time.ts'
 import { readVerdict } from '../../../shared/verdict/verdict-store.ts'
 import { fileOf } from '../../support/batch-builders.ts'
-import { aRefund } from '../../support/money-rows.ts'
+import { aRefund, halvedSuspense } from '../../support/money-rows.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import {
@@ -32,9 +26,8 @@ import {
   standingOf,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
-import { erase, putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { interceptTable, type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
-import { halvedSuspense } from './held-suspense.ts'
 
 async function twoClients() {
   const { deps, client, settlement } = await aSettledClient()
@@ -44,15 +37,11 @@ async function twoClients() {
   return { deps, client, other: other.client }
 }
 
-async function changeRaw(deps: MemoryDeps, key: Key, without: readonly string[]) {
-  const item = Object.entries(await rawItem(deps, key))
-  await putRaw(deps, Object.fromEntries(item.filter(([name]) => !without.includes(name))))
-}
-
 type Loss = (deps: MemoryDeps, client: Client) => Promise<unknown>
 
 function leaveIndex(deps: MemoryDeps, { clientId }: Client) {
-  return changeRaw(deps, clientKey(clientId), ['owner', 'entity', 'listed_at', 'id'])
+  const unlisted = { owner: undefined, entity: undefined, listed_at: undefined, id: undefined }
+  return alter(deps, clientKey(clientId), unlisted)
 }
 
 async function clientsIn(deps: MemoryDeps, { clientId }: Client, other: Client) {
@@ -100,7 +89,7 @@ it.each<[string, Loss, found: readonly unknown[][]]>([
   ],
   [
     'record in the register is unreadable',
-    (deps, client) => changeRaw(deps, registrationKey(client), ['after', 'number']),
+    (deps, client) => alter(deps, registrationKey(client), { after: undefined, number: undefined }),
     UNREGISTERED,
   ],
   [

@@ -13,6 +13,7 @@ import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
+import { entryAgainOf } from '../../../shared/settlement/return-payout.ts'
 import {
   entryKey,
   type Key,
@@ -22,7 +23,7 @@ import {
   windowKey,
 } from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
-import { bookRefund } from '../../support/money-rows.ts'
+import { adjustBalance, bookRefund } from '../../support/money-rows.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { ledgerView } from '../../support/payment-builders.ts'
 import {
@@ -33,9 +34,10 @@ import {
   fail,
   recredit,
   standingOf,
+  sweptADayLater,
   sweptNow,
 } from '../../support/settlement-builders.ts'
-import { alter, erase, rawItem } from '../../support/tampering.ts'
+import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
@@ -112,9 +114,8 @@ async function nextDay(deps: TestDeps, client: Client) {
 
 async function aClientWithTwo() {
   const { deps, client } = await aLoneClient()
-  const payments = [await aSucceededPayment(deps, client), await aSucceededPayment(deps, client)]
-  const [payment] = payments
-  if (payment === undefined) throw new Error('there is no payment')
+  const payment = await aSucceededPayment(deps, client)
+  await aSucceededPayment(deps, client)
   return { deps, client, payment }
 }
 
@@ -203,3 +204,22 @@ it('a re-credit that was raised with its settlement is not paid', async () => {
   expect(paid).toContain('settlement.net_minor')
   expect((await auditLedger(deps, client.clientId)).balanced).toBe(false)
 })
+
+it.for([true, false])(
+  'an entry that was copied to a later time is not paid again: a re-credit %j',
+  async (isAgain, { deps, client }) => {
+    const { clientId } = client
+    const { entry } = await adjustBalance(deps, client, 'correction', MORE)
+    const failed = await fail(deps, await sweptADayLater(deps, client))
+    const copied = (isAgain && entryAgainOf(await recredit(deps, failed))) || entry
+    await aSucceededPayment(deps, client)
+    await nextDay(deps, client)
+    await aSucceededPayment(deps, client)
+    const row = await rawItem(deps, entryKey(clientId, copied))
+    await putRaw(deps, { ...row, sk: `${deps.now()}#${copied.entryId}` })
+    if (isAgain) await raise(deps, windowKey(clientId), { available_minor: failed.netMinor })
+    else await raise(deps, shardKey(clientId, 0), { credited_minor: MORE })
+
+    expect(await nextDay(deps, client)).toMatchObject({ paid: ['entry.key'] })
+  },
+)

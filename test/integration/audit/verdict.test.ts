@@ -14,6 +14,7 @@ import {
   readVerdict,
   recordDifferences,
 } from '../../../shared/verdict/verdict-store.ts'
+import { halvedSuspense } from '../../support/money-rows.ts'
 import { OPERATOR } from '../../support/operator-actions.ts'
 import {
   aDayLater,
@@ -26,7 +27,6 @@ import { alter } from '../../support/tampering.ts'
 import { beforeFirst, interceptTable, type TestDeps } from '../../support/test-deps.ts'
 import { accept } from '../../support/with-approval.ts'
 import { differenceOf, auditedTest as it } from '../payout/recorded-settlement.ts'
-import { halvedSuspense } from './held-suspense.ts'
 
 async function noteDifferences(
   deps: TestDeps,
