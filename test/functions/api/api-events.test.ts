@@ -64,10 +64,6 @@ function cursorFor({ eventId, subject, name, firedAt }: Event) {
   return cursorAt({ event_id: eventId, subject, name, fired_at: firedAt })
 }
 
-function ownApi() {
-  return anApi({}, memoryDeps())
-}
-
 describe('GET /v1/events (design section 8)', () => {
   it('shows only the client’s own events: another client’s cursor is only a time, and reveals nothing', async () => {
     const { deps, caller, ask } = await anApi()
@@ -141,7 +137,7 @@ describe('GET /v1/events (design section 8)', () => {
   })
 
   it('leaves out an event whose bytes cannot be read or name another client', async () => {
-    const { deps, caller, ask } = await ownApi()
+    const { deps, caller, ask } = await anApi({}, memoryDeps())
     const damaged = await eventRow(deps, caller.clientId, deps.now())
     await eventRow(deps, caller.clientId, deps.now(), { body: anEvent(deps.now()).body })
     const event = await eventRow(deps, caller.clientId, addMs(deps.now(), 1))
@@ -152,7 +148,7 @@ describe('GET /v1/events (design section 8)', () => {
   })
 
   it('shows events of at most 90 days, even after older cursors', async () => {
-    const { deps, caller, ask } = await ownApi()
+    const { deps, caller, ask } = await anApi({}, memoryDeps())
     const start = deps.now()
     const deleted = await eventRow(deps, caller.clientId, start)
     const oldest = await eventRow(deps, caller.clientId, addMs(start, 1))
@@ -170,7 +166,7 @@ describe('GET /v1/events (design section 8)', () => {
   })
 
   it('ends a page early at Lambda’s response limit, and the next page continues', async () => {
-    const { deps, caller, ask } = await ownApi()
+    const { deps, caller, ask } = await anApi({}, memoryDeps())
     const { clientId } = caller
     const body = JSON.stringify({ data: { client_id: clientId, text: '"'.repeat(190_000) } })
     for (let at = 0; at < 8; at++) await eventRow(deps, clientId, addMs(deps.now(), at), { body })
@@ -188,7 +184,7 @@ describe('GET /v1/events (design section 8)', () => {
   })
 
   it('accepts `since` in any time zone, prefers `after` to `since`, and shows 25 events by default', async () => {
-    const { deps, caller, ask } = await ownApi()
+    const { deps, caller, ask } = await anApi({}, memoryDeps())
     const events: Event[] = []
     for (let at = 0; at < 101; at++)
       events.push(await eventRow(deps, caller.clientId, addMs(deps.now(), at)))
@@ -234,7 +230,7 @@ describe('a client that follows `next` of GET /v1/events (design section 8)', ()
         fc.integer({ min: 0, max: 600 }),
         fc.option(fc.integer({ min: 0, max: 700 }), { nil: undefined }),
         async (seconds, limit, firstPoll, since) => {
-          const { deps, caller, ask } = await ownApi()
+          const { deps, caller, ask } = await anApi({}, memoryDeps())
           const start = deps.now()
           const moment = (second: number) => addMs(start, second * SECOND_MS)
           const polls = Array.from({ length: 130 }, (_, at) => firstPoll + at * POLL_SECONDS)
@@ -276,7 +272,7 @@ describe('a client that follows `next` of GET /v1/events (design section 8)', ()
     ))
 
   it('gets events from the track with more unread time first, then from the other track', async () => {
-    const { deps, caller, ask } = await ownApi()
+    const { deps, caller, ask } = await anApi({}, memoryDeps())
     const start = deps.now()
     const row = (at: number) => eventRow(deps, caller.clientId, addMs(start, at * SECOND_MS))
     const oldEvents = [await row(0), await row(1)]

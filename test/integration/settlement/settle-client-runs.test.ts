@@ -79,10 +79,6 @@ describe('settleClient when another run settles first', () => {
 
 const ALL_FIVE = { paymentCount: 5, entryCount: 5, grossMinor: 500_000, netMinor: 5 * 95_900 }
 
-async function expectAllFive(...known: Parameters<typeof settlementsOf>) {
-  expect(await settlementsOf(...known)).toMatchObject([ALL_FIVE])
-}
-
 function messagesIn({ sent }: TestDeps) {
   return sent.splice(0).map(({ message }) => message.body)
 }
@@ -140,7 +136,7 @@ describe('a window with too many entries for one run', () => {
       await settle(small, client)
       await drainQueue(small)
 
-      await expectAllFive(deps, client)
+      expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
       await expectBalanced(small, client)
     },
   )
@@ -152,7 +148,7 @@ describe('a window with too many entries for one run', () => {
 
     await sweep(deps, client)
 
-    await expectAllFive(deps, client)
+    expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
   })
 
   stepped(
@@ -196,7 +192,7 @@ describe('a window with too many entries for one run', () => {
 
     expect(await sweep(overtaken, client)).toBeUndefined()
 
-    await expectAllFive(deps, client)
+    expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
   })
 
   stepped('is not read from its beginning again', async ({ deps, client }) => {
@@ -237,7 +233,7 @@ describe('a window with too many entries for one run', () => {
 
       expect(await deps.table.get(windowKey(client.clientId))).not.toHaveProperty('progress')
       expect(await drainQueue(inSteps(deps))).toBe(2)
-      await expectAllFive(deps, client)
+      expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
       await expectBalanced(inSteps(deps), client)
     },
   )
@@ -256,7 +252,7 @@ describe('a window with too many entries for one run', () => {
         queriesIn(calls).filter(({ partition }) => String(partition).startsWith('JOURNAL')),
       ).toHaveLength(2)
       await drainQueue(small)
-      await expectAllFive(deps, client)
+      expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
       await expectBalanced(small, client)
     },
   )
