@@ -76,7 +76,9 @@ function parseDispute(body: v.InferOutput<typeof CallbackSchema>): DisputeNews {
   const data = Object.entries(Object(body['data'])).filter(([, value]) => value !== null)
   const said = v.parse(DisputeFields, { ...body, ...Object.fromEntries(data) })
   const initial = said.amount?.initial
-  const state = DISPUTE_STATES.find((one) => body.event === `dispute.${one}`)
+  const isReminder = body.event === 'dispute.due_date_approaching'
+  const event = isReminder ? 'dispute.action_required' : body.event
+  const state = DISPUTE_STATES.find((one) => event === `dispute.${one}`)
   const isInIdr = said.currency === 'IDR' && typeof initial === 'number'
   return {
     kind: 'dispute',

@@ -130,6 +130,11 @@ describe('later news of a dispute', () => {
 
     await send(deps, { ...about, updated_at: deps.now() }, 'dispute.action_required')
     await expectCase(deps, { state: 'action_required' })
+
+    const [updated_at, due_date] = [inDays(deps, 1), inDays(deps, 2)]
+    const event = 'dispute.due_date_approaching'
+    await send(deps, { ...about, updated_at, due_date }, event)
+    await expectCase(deps, { state: 'action_required', answerBy: due_date })
   })
 
   it.for([
