@@ -2,7 +2,6 @@ import * as v from 'valibot'
 import { accountDigits } from '../../../shared/bank/bank-account.ts'
 import type { AnswerLine } from '../../../shared/payout/answer-payouts.ts'
 import { isShortened } from '../../../shared/text-field.ts'
-import { texts } from '../../local/console/page/shapes.ts'
 import { UsageError } from '../../local/terminal/command-line.ts'
 import type { SheetRow } from './read-tables.ts'
 
@@ -36,20 +35,18 @@ const COLUMNS: Readonly<Record<keyof Cells, string>> = {
 }
 
 /** A cell is empty where the file has no such column. */
-const CellsSchema = v.object(
-  texts(
-    'id',
-    'description',
-    'amount',
-    'account',
-    'reference',
-    'status',
-    'reason',
-    'valueDate',
-    'batch',
-    'type',
-  ),
-)
+const CellsSchema = v.object({
+  id: v.string(),
+  description: v.string(),
+  amount: v.string(),
+  account: v.string(),
+  reference: v.string(),
+  status: v.string(),
+  reason: v.string(),
+  valueDate: v.string(),
+  batch: v.string(),
+  type: v.string(),
+})
 type Cells = v.InferOutput<typeof CellsSchema>
 
 const OUTCOMES: Readonly<Record<string, AnswerLine['outcome']>> = {
