@@ -223,3 +223,16 @@ it.for([true, false])(
     expect(await nextDay(deps, client)).toMatchObject({ paid: ['entry.key'] })
   },
 )
+
+it('an entry of a payment that was copied under a longer key is not paid again', async ({
+  deps,
+  client,
+  payment,
+}) => {
+  const entry = entryOf(payment, 'payment')
+  const row = await rawItem(deps, entryKey(client.clientId, entry))
+  await putRaw(deps, { ...row, sk: `${row['sk']}#` })
+  await raiseShard(deps, payment, entry.netMinor)
+
+  expect(await nextDay(deps, client)).toMatchObject({ paid: ['entry'] })
+})
