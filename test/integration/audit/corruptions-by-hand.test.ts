@@ -95,6 +95,7 @@ const CORRUPTIONS: readonly Case[] = [
     /entry/,
     'daily',
   ],
+  ['an entry is copied', copy(refundedEntry, ({ sk }) => ({ sk: `${sk}#` })), /^entry$/, 'daily'],
 
   [
     'the net of a settlement is altered',
