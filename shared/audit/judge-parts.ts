@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { dayNumber } from '../time.ts'
-import type { Difference } from '../verdict/difference.ts'
+import { type Difference, foremost } from '../verdict/difference.ts'
 import type { Verdict } from '../verdict/verdict-store.ts'
 import { orderOf, type Part } from './history.ts'
 
@@ -29,7 +29,7 @@ export async function judgeParts(
     beganAt,
     day,
     ...stopped,
-    found: stopped.found.slice(0, MAX_KEPT),
+    found: foremost(stopped.found, MAX_KEPT),
     done: last ? orderOf(last) : done,
   }
   return { byPart, progress: left }

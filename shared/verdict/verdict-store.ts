@@ -15,6 +15,7 @@ import {
   type Difference,
   DifferenceSchema,
   distinct,
+  foremost,
   isIdentical,
   isSame,
   isUnknownName,
@@ -162,10 +163,9 @@ const MAX_KEPT = 100
 
 /** Each part keeps one difference, because only parts with differences are judged daily. */
 function mostImportant(unaccepted: readonly Standing[]) {
-  const firsts = [...Map.groupBy(unaccepted, ({ part }) => part).values()].flatMap(
-    ([first]) => first ?? [],
-  )
-  return [...new Set([...firsts, ...unaccepted])].slice(0, MAX_KEPT)
+  const all = foremost(unaccepted, unaccepted.length)
+  const firsts = new Map(all.toReversed().map((one) => [one.part, one])).values()
+  return [...new Set([...firsts, ...all])].slice(0, MAX_KEPT)
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { Client } from '../../shared/client/client.ts'
 import type { Deps } from '../../shared/deps.ts'
-import { keyDigestOf, paymentIdFor, slotOf } from '../../shared/ids.ts'
 import { minor } from '../../shared/money.ts'
 import { approve } from '../../shared/operator/approve.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
@@ -13,11 +12,15 @@ import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import type { HistorySteps } from '../../shared/stage-settings.ts'
 import { reconcileTransaction } from '../../shared/sync/reconcile-transaction.ts'
-import { LEDGER_SHARDS } from '../../shared/table/schema.ts'
 import { addMs, DAY_MS, HOUR_MS, type Timestamp } from '../../shared/time.ts'
 import { settledRow } from '../support/fake-provider.ts'
 import { adjustBalance } from '../support/money-rows.ts'
-import { anOpenPayment, aSucceededPayment, postAssumed } from '../support/paid-builders.ts'
+import {
+  aDigestOfShard,
+  anOpenPayment,
+  aSucceededPayment,
+  postAssumed,
+} from '../support/paid-builders.ts'
 import {
   auditedNow,
   BANK,
@@ -37,9 +40,12 @@ const DISPUTED = 40_000
 export async function busyClient() {
   const deps = memoryDeps(chance('world'))
   const client = await withoutFloor(deps, { bank: BANK })
-  const disputed = await aSucceededPayment(deps, client, { keyDigest: digestIn(client, 5, 1) })
+  // Two shards have all payments: the shard of adjustments, and one more shard.
+  const disputed = await aSucceededPayment(deps, client, {
+    keyDigest: aDigestOfShard(client, 5, 1),
+  })
   const failed = await fail(deps, await sweptADayLater(deps, client))
-  const paid = await aSucceededPayment(deps, client, { keyDigest: digestIn(client, 5, 2) })
+  const paid = await aSucceededPayment(deps, client, { keyDigest: aDigestOfShard(client, 5, 2) })
   const recorded = await sweptADayLater(deps, client)
   await auditedNow(deps, recorded)
   const chargeback = rowOf(disputed, deps.now(), {
@@ -55,18 +61,18 @@ export async function busyClient() {
   await adjust(client, 'written_off', 20_000, 'given up')(deps)
   for (let at = 0; at < 3; at++) {
     await aSucceededPayment(deps, client, {
-      keyDigest: digestIn(client, at % 2 === 0 ? 5 : 0, 10 + at),
+      keyDigest: aDigestOfShard(client, at % 2 === 0 ? 5 : 0, 10 + at),
       notionalMinor: 50_000,
     })
     deps.clock.pass(10)
   }
   const assumed = await postAssumed(
     deps,
-    await anOpenPayment(deps, client, { keyDigest: digestIn(client, 5, 3) }),
+    await anOpenPayment(deps, client, { keyDigest: aDigestOfShard(client, 5, 3) }),
   )
   const anOpen = (shard: number, number: number) =>
     anOpenPayment(deps, client, {
-      keyDigest: digestIn(client, shard, number),
+      keyDigest: aDigestOfShard(client, shard, number),
       notionalMinor: 100_000 + number,
     })
   const open = [await anOpen(5, 4), await anOpen(5, 5), await anOpen(0, 6)] as const
@@ -90,14 +96,6 @@ export async function busyClient() {
     assumed,
     recorded,
     failed,
-  }
-}
-
-/** Two shards have all payments: the shard of adjustments, and one more shard. */
-function digestIn({ clientId }: Client, shard: number, number: number) {
-  for (let tried = 0; ; tried++) {
-    const digest = keyDigestOf(`${number} ${tried}`)
-    if (slotOf(paymentIdFor(clientId, digest), LEDGER_SHARDS) === shard) return digest
   }
 }
 

@@ -5,9 +5,10 @@ import { less, minor, ZERO } from '../../shared/money.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { type AdjustmentInput, adjustLedger } from '../../shared/posting/adjust-ledger.ts'
 import { movePayment } from '../../shared/posting/move-payment.ts'
+import { entriesOf } from '../../shared/posting/payment-entries.ts'
 import { finding, heldMoney } from '../../shared/suspense/record-suspense.ts'
 import { writeSuspense } from '../../shared/suspense/suspense-store.ts'
-import { suspenseKey } from '../../shared/table/keys.ts'
+import { entryKey, suspenseKey } from '../../shared/table/keys.ts'
 import { alter } from './tampering.ts'
 import type { TestDeps } from './test-deps.ts'
 import { withApproval } from './with-approval.ts'
@@ -124,6 +125,16 @@ export function someHeldMoney(
   const capture = { providerPaymentId, capturedMinor: minor(amount) }
   const fields = { cause: 'unknown_reference', payment: undefined } as const
   return heldMoney({ capture, ...fields, now: deps.now(), ...about })
+}
+
+export function entryOf(payment: Payment, type: string) {
+  const entry = entriesOf(payment).find((one) => one.type === type)
+  if (entry === undefined) throw new Error(`the payment has no ${type}`)
+  return entry
+}
+
+export function entryKeyOf(payment: Payment, type: string) {
+  return entryKey(payment.clientId, entryOf(payment, type))
 }
 
 /** Money that suspense holds for a client; its amount is no more what the register says. */

@@ -82,10 +82,14 @@ function aKeyDigest() {
   return keyDigestOf(crypto.randomUUID())
 }
 
-/** The digest's payment of the client has this shard. */
-export function aDigestOfShard({ clientId }: Pick<Client, 'clientId'>, shard: number) {
-  for (;;) {
-    const digest = aKeyDigest()
+/** The digest's payment of the client has this shard. Equal numbers make equal digests. */
+export function aDigestOfShard(
+  { clientId }: Pick<Client, 'clientId'>,
+  shard: number,
+  number: number | string = crypto.randomUUID(),
+) {
+  for (let tried = 0; ; tried++) {
+    const digest = keyDigestOf(`${number} ${tried}`)
     if (slotOf(paymentIdFor(clientId, digest), LEDGER_SHARDS) === shard) return digest
   }
 }

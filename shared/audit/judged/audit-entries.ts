@@ -45,10 +45,14 @@ export async function auditEntries(
   const payments = await judgeSources(deps, clientId, [...new Set(named)], { entries, ...read })
   const auditSource = (entry: Entry) => {
     const { entryId: id, paymentId, type } = entry
-    if (payments.derivedSks.has(entryKey(clientId, entry).sk)) return []
+    const item = read.itemOf(entry) ?? {}
+    // A copy under a longer key is read as the same entry.
+    if (payments.derivedSks.has(item['sk'])) return []
     const source = paymentId === undefined ? sourceOf(books, entry) : undefined
-    const made = source && { key: entryKey(clientId, source), row: entryRow(source) }
-    if (made) return keyedDifferences('entry', id, made, read.itemOf(entry) ?? {})
+    if (source) {
+      const made = { key: entryKey(clientId, source), row: entryRow(source) }
+      return keyedDifferences('entry', id, made, item)
+    }
     const settlementId = settlementAgainOf(entry)
     const ofSettlement = settlementId ? `settlement ${settlementId}` : 'an adjustment'
     // An acceptance of an entry without a source ends when the entry changes.
@@ -83,15 +87,15 @@ async function judgeSources(
   })
   const payments = rows.map(({ payment }) => payment)
   const knownItems = entries.map(itemOf).filter((item) => item !== undefined)
-  const judged = await judgeOwn(deps, clientId, rows, { reads, eventReads, knownItems })
+  const own = await judgeOwn(deps, clientId, rows, { reads, eventReads, knownItems })
   const derived = payments.flatMap((payment) => tryToMake(() => entriesOf(payment)) ?? [])
   return {
-    derivedSks: new Set(derived.map((entry) => entryKey(clientId, entry).sk)),
+    derivedSks: new Set<unknown>(derived.map((entry) => entryKey(clientId, entry).sk)),
     differences: [
       ...payments.flatMap(({ paymentId, clientId: owner }) =>
         compare('payment.client_id', paymentId, clientId, owner),
       ),
-      ...judged.differences,
+      ...own.differences,
     ],
   }
 }

@@ -13,7 +13,7 @@ import {
   compare,
   confirmedDifferences,
   type Difference,
-  MAX_DIFFERENCES,
+  foremost,
   onlyIf,
 } from '../../verdict/difference.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
@@ -133,9 +133,8 @@ async function sumAndAuditEntries(
   const { clientId } = books
   const span = sweptSpan(settlement)
   const isOld = span.end < addMs(deps.now(), -OLD_MS)
-  const unreadable: Difference[] = []
   const differences: Difference[] = []
-  const { read, itemOf } = readingInto(unreadable)
+  const { read, itemOf } = readingInto(differences)
   const auditPage = async (entries: readonly Entry[]) => {
     const judged = entries.filter(({ paymentId }) => withPayments || paymentId === undefined)
     const found = await confirmedDifferences(deps, (isAgain) => {
@@ -144,7 +143,7 @@ async function sumAndAuditEntries(
       const eventReads = isAgain ? 'consistent' : 'eventual'
       return auditEntries(deps, books, { entries: judged, itemOf, reads, eventReads })
     })
-    differences.push(...found.slice(0, MAX_DIFFERENCES - differences.length))
+    differences.push(...foremost([...differences.splice(0), ...found]))
     return entries
   }
   const window = { clientId, span, read, reads: isOld ? ('eventual' as const) : undefined }
@@ -152,7 +151,7 @@ async function sumAndAuditEntries(
   const { remaining, ...sum } = await sumPages(deps, window, start, isOver, auditPage)
   return {
     ...sum,
-    differences: [...unreadable, ...differences],
+    differences,
     ...(sum.isWhole && { sums: addBlock(sum.sums, remaining, span.start) }),
   }
 }

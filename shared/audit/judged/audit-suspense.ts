@@ -73,10 +73,10 @@ export async function judgeSuspense(
   const judge = async (ids: readonly string[]) => {
     const newIds = ids.filter((id) => !readIds.has(id))
     for (const id of newIds) readIds.add(id)
-    const confirmed = await confirmedDifferences(deps, async (isAgain) => {
-      const all = isAgain ? (await readHouse(deps)).entries : entries
-      return judgeById(deps, newIds, all, judged)
-    })
+    if ((await judgeById(deps, newIds, entries, judged)).length === 0) return
+    const confirmed = await confirmedDifferences(deps, async () =>
+      judgeById(deps, newIds, (await readHouse(deps)).entries, judged),
+    )
     differences.push(...confirmed)
   }
   const from = ifValid(State, state)

@@ -163,15 +163,15 @@ export async function judgeListed(
   for await (const { items, cursor } of pages) {
     const keys = rowKeysOf('PAYMENT', items)
     let payments: readonly Payment[] = []
-    // A read may see half of a transaction.
-    const confirmed = await confirmedDifferences(deps, async (isAgain) => {
-      const reads = isAgain ? 'consistent' : firstReads
+    const judge = async (reads: Reads) => {
       const rows = keyedItems(keys, await deps.table.getMany(keys, reads))
       const judged = await judgePayments(deps, clientId, rows, reads)
       payments = judged.payments
       return judged.differences
-    })
-    differences.push(...confirmed)
+    }
+    // A read may see half of a transaction, so the page is judged again at once and later.
+    if ((await judge(firstReads)).length > 0)
+      differences.push(...(await confirmedDifferences(deps, () => judge('consistent'))))
     for (const payment of explained.size > MAX_EXPLAINED ? [] : payments)
       for (const name of eventNamesOf(payment)) explained.add(`${payment.paymentId} ${name}`)
     if (cursor && isOver()) return { differences, state: { cursor } }

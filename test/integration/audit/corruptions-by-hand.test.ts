@@ -95,6 +95,12 @@ const CORRUPTIONS: readonly Case[] = [
     /entry/,
     'daily',
   ],
+  [
+    'an entry is copied',
+    copy(refundedEntry, ({ sk }) => ({ sk: `${String(sk)}#` })),
+    /^entry$/,
+    'daily',
+  ],
 
   [
     'the net of a settlement is altered',

@@ -1,15 +1,13 @@
 import { auditClient } from '../../../shared/audit/audit-client.ts'
-import { slotOf } from '../../../shared/ids.ts'
+import { shardOf } from '../../../shared/ledger/shard-store.ts'
 import { negated } from '../../../shared/money.ts'
 import {
   adjustmentsPk,
   auditRecordPk,
   journalPk,
   paymentKey,
-  shardKey,
   verdictKey,
 } from '../../../shared/table/keys.ts'
-import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { anOpenPayment } from '../../support/paid-builders.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { add, type Case, change, lose, set, together } from './corruptions.ts'
@@ -124,11 +122,16 @@ function movedHere(changes: Row) {
     const stranger = await aStoredClient(deps)
     const { paymentId, netMinor: net } = await anOpenPayment(deps, stranger)
     const [from, to] = [stranger.clientId, historyClientId()]
-    const slot = slotOf(paymentId, LEDGER_SHARDS)
     return together(
       set(() => paymentKey(paymentId), { owner: to, ...changes }),
-      raise(() => shardKey(from, slot), { credited_minor: negated(net), count_succeeded: -1 }),
-      raise(() => shardKey(to, slot), { credited_minor: net, count_succeeded: 1 }),
+      raise(() => shardOf({ clientId: from, paymentId }), {
+        credited_minor: negated(net),
+        count_succeeded: -1,
+      }),
+      raise(() => shardOf({ clientId: to, paymentId }), {
+        credited_minor: net,
+        count_succeeded: 1,
+      }),
     )()
   }
 }

@@ -7,7 +7,13 @@ import type { Client } from '../../../shared/client/client.ts'
 import { CLIENTS_SUBJECT, registrationKey } from '../../../shared/client/client-register.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { sweepSettlements } from '../../../shared/settlement/sweep-settlements.ts'
-import { auditHeadKey, clientKey, houseEntryKey, windowKey } from '../../../shared/table/keys.ts'
+import {
+  auditHeadKey,
+  clientKey,
+  houseEntryKey,
+  suspenseKey,
+  windowKey,
+} from '../../../shared/table/keys.ts'
 import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import { DAY_MS, dayNumber, MINUTE_MS, SECOND_MS } from '../../../shared/time.ts'
 import { readVerdict } from '../../../shared/verdict/verdict-store.ts'
@@ -27,7 +33,8 @@ import {
   withoutFloor,
 } from '../../support/settlement-builders.ts'
 import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
-import { interceptTable, type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
+import { interceptTable, type MemoryDeps, memoryDeps, ownDeps } from '../../support/test-deps.ts'
+import { auditedHistory } from './audited-history.ts'
 
 async function twoClients() {
   const { deps, client, settlement } = await aSettledClient()
@@ -184,6 +191,20 @@ it('the audit of the gateway keeps what the audit of a client has found', async 
 
   expect(found).toContainEqual(['figures', 'client.owner'])
   expect(await standing()).toStrictEqual([...found, ['suspense', 'suspense.amount_minor']])
+})
+
+it('old money in suspense is judged by all its entries, beside another difference', async () => {
+  const { deps, client, suspense } = await auditedHistory(ownDeps())
+  deps.clock.advance((401 * DAY_MS) / SECOND_MS)
+  await auditGateway(deps)
+  await halvedSuspense(deps, client)
+  await alter(deps, suspenseKey(suspense.held), { provider_minor: 1 })
+  aDayLater(deps)
+
+  await auditGateway(deps)
+
+  const named = (await standingOf(deps, client)).map(({ what }) => what)
+  expect(named).toContain('suspense.provider_minor')
 })
 
 /**

@@ -1,19 +1,16 @@
-import { slotOf } from '../../../shared/ids.ts'
-import { entriesOf } from '../../../shared/posting/payment-entries.ts'
+import { shardOf } from '../../../shared/ledger/shard-store.ts'
 import { toItem } from '../../../shared/table/attributes.ts'
 import {
   clientKey,
-  entryKey,
   houseDayPk,
   type Key,
   notedKey,
   paymentKey,
   settlementKey,
-  shardKey,
   suspenseKey,
   windowKey,
 } from '../../../shared/table/keys.ts'
-import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
+import { entryKeyOf } from '../../support/money-rows.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { keyOfRow } from '../../support/tampering.ts'
 import { ownDeps, type TestDeps } from '../../support/test-deps.ts'
@@ -58,9 +55,7 @@ export const notedRow = placeBy((name: keyof AuditedHistory['suspense']) =>
 export function entryRow(name: string, type: string) {
   return async () => {
     const payment = await paymentOf(history.deps, { payment: paymentCalled(name) })
-    const entry = entriesOf(payment).find((candidate) => candidate.type === type)
-    if (entry === undefined) throw new Error(`${name} has no entry ${type}`)
-    return entryKey(payment.clientId, entry)
+    return entryKeyOf(payment, type)
   }
 }
 
@@ -76,10 +71,7 @@ export function windowRow() {
   return windowKey(historyClientId())
 }
 
-function shardOf(name: string) {
-  return slotOf(paymentCalled(name).paymentId, LEDGER_SHARDS)
-}
-export const shardRow = placeBy((name: string) => shardKey(historyClientId(), shardOf(name)))
+export const shardRow = placeBy((name: string) => shardOf(paymentCalled(name)))
 
 export function houseRow() {
   return firstIn(

@@ -4,13 +4,12 @@ import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway } from '../../../shared/audit/audit-gateway.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { GatewayError } from '../../../shared/errors.ts'
-import { slotOf } from '../../../shared/ids.ts'
 import type { Entry } from '../../../shared/journal/entry.ts'
+import { shardOf } from '../../../shared/ledger/shard-store.ts'
 import { negated } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
-import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
 import { entryAgainOf } from '../../../shared/settlement/return-payout.ts'
@@ -22,8 +21,7 @@ import {
   shardKey,
   windowKey,
 } from '../../../shared/table/keys.ts'
-import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
-import { adjustBalance, bookRefund } from '../../support/money-rows.ts'
+import { adjustBalance, bookRefund, entryKeyOf, entryOf } from '../../support/money-rows.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { ledgerView } from '../../support/payment-builders.ts'
 import {
@@ -32,6 +30,7 @@ import {
   aSettledClient,
   BY_OPERATOR,
   fail,
+  inSteps,
   recredit,
   standingOf,
   sweptADayLater,
@@ -51,25 +50,20 @@ async function raise(deps: TestDeps, key: Key, by: Readonly<Record<string, numbe
   await alter(deps, key, Object.fromEntries(raised))
 }
 
-function raiseShard(deps: TestDeps, { clientId, paymentId }: Payment, more: number) {
-  const key = shardKey(clientId, slotOf(paymentId, LEDGER_SHARDS))
-  return raise(deps, key, { credited_minor: more })
+function raiseShard(deps: TestDeps, payment: Payment, more: number) {
+  return raise(deps, shardOf(payment), { credited_minor: more })
+}
+
+const FIGURES = { markup_minor: MORE_MARKUP, net_minor: MORE - MORE_MARKUP }
+
+function raiseEntry(deps: TestDeps, payment: Payment) {
+  const figures = { gross_minor: MORE, provider_minor: MORE, ...FIGURES }
+  return raise(deps, entryKeyOf(payment, 'payment'), figures)
 }
 
 async function raiseWithEntry(deps: TestDeps, payment: Payment) {
-  const figures = { markup_minor: MORE_MARKUP, net_minor: MORE - MORE_MARKUP }
-  await raise(deps, paymentKey(payment.paymentId), { notional_minor: MORE, ...figures })
-  await raise(deps, entryKey(payment.clientId, entryOf(payment, 'payment')), {
-    gross_minor: MORE,
-    provider_minor: MORE,
-    ...figures,
-  })
-}
-
-function entryOf(payment: Payment, type: Entry['type']) {
-  const entry = entriesOf(payment).find((one) => one.type === type)
-  if (entry === undefined) throw new Error(`the payment has no ${type}`)
-  return entry
+  await raise(deps, paymentKey(payment.paymentId), { notional_minor: MORE, ...FIGURES })
+  await raiseEntry(deps, payment)
 }
 
 /** Answers its entry in the journal. */
@@ -221,5 +215,20 @@ it.for([true, false])(
     else await raise(deps, shardKey(clientId, 0), { credited_minor: MORE })
 
     expect(await nextDay(deps, client)).toMatchObject({ paid: ['entry.key'] })
+  },
+)
+
+it.for([1_000, 1])(
+  'names of a later release hide no raised entry in pages of %d',
+  async (rows, { deps: own, client, payment }) => {
+    const deps = inSteps(own, rows, 1_000)
+    const names = Array.from({ length: 1_000 }, (_, at) => [`later_${at}`, 1])
+    await alter(deps, paymentKey(payment.paymentId), Object.fromEntries(names))
+    deps.clock.advance(1)
+    const raised = await aSucceededPayment(deps, client)
+    await raiseEntry(deps, raised)
+    await raiseShard(deps, raised, FIGURES.net_minor)
+
+    expect((await nextDay(deps, client)).paid).toContain('entry.net_minor')
   },
 )

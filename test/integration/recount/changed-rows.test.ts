@@ -5,13 +5,13 @@ import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
-import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { refundPayment } from '../../../shared/posting/refund-payment.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { finding } from '../../../shared/suspense/record-suspense.ts'
 import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { entryKey, notedKey, paymentKey, suspenseKey } from '../../../shared/table/keys.ts'
+import { notedKey, paymentKey, suspenseKey } from '../../../shared/table/keys.ts'
+import { entryKeyOf } from '../../support/money-rows.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { standingOf } from '../../support/settlement-builders.ts'
@@ -62,9 +62,7 @@ describe.each(Object.entries(CHANGES))('a payment that the provider %s', (title,
 })
 
 async function loseEntry(deps: TestDeps, payment: Payment, type: string) {
-  const entry = entriesOf(await paymentOf(deps, { payment })).find((one) => one.type === type)
-  if (entry === undefined) throw new Error(`there is no ${type}`)
-  await erase(deps, entryKey(payment.clientId, entry))
+  await erase(deps, entryKeyOf(await paymentOf(deps, { payment }), type))
 }
 
 it('a recount heals a dispute whose row the provider has ended since', async ({ deps, client }) => {

@@ -1,5 +1,6 @@
 import type { Client } from '../../../shared/client/client.ts'
-import { paymentIdOf, slotOf } from '../../../shared/ids.ts'
+import { paymentIdOf } from '../../../shared/ids.ts'
+import { shardOf } from '../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import type { NewsSubject } from '../../../shared/payment/news/ask-for-news.ts'
@@ -8,7 +9,6 @@ import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { postPayments } from '../../../shared/posting/post-payments.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { reconcileTransaction } from '../../../shared/sync/reconcile-transaction.ts'
-import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { DAY_MS, SECOND_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
@@ -156,10 +156,10 @@ function rowFlow(payment: Paid, row: Row): Flow {
 }
 
 async function twoPaymentsOfOneShard(deps: MemoryDeps, client: Client) {
-  const paid = new Map<number, PaidUpstream>()
+  const paid = new Map<string, PaidUpstream>()
   for (;;) {
     const nextPayment = await creditedPayment(deps, client)
-    const shard = slotOf(nextPayment.payment.paymentId, LEDGER_SHARDS)
+    const { sk: shard } = shardOf(nextPayment.payment)
     const first = paid.get(shard)
     if (first) return [first, nextPayment]
     paid.set(shard, nextPayment)
