@@ -164,7 +164,7 @@ const MAX_KEPT = 100
 /** Each part keeps one difference, because only parts with differences are judged daily. */
 function mostImportant(unaccepted: readonly Standing[]) {
   const all = foremost(unaccepted, unaccepted.length)
-  const firsts = new Map(all.toReversed().map((one) => [one.part, one])).values()
+  const firsts = [...Map.groupBy(all, ({ part }) => part).values()].map(([first]) => first)
   return [...new Set([...firsts, ...all])].slice(0, MAX_KEPT)
 }
 

@@ -14,6 +14,7 @@ import {
   DeleteCommand,
   DynamoDBDocumentClient,
   GetCommand,
+  NumberValue,
   PutCommand,
   QueryCommand,
   TransactWriteCommand,
@@ -76,10 +77,13 @@ const TRANSLATION = {
   unmarshallOptions: { wrapNumbers: numberFrom },
 }
 
-/** The SDK reads an unsafe number as a bigint, which stops an audit: JSON has none. */
+/**
+ * The SDK reads an unsafe number as a bigint, which stops an audit: JSON has none. Its own class is
+ * written back as the same number, so conditions on what was read hold.
+ */
 function numberFrom(digits: string) {
   const number = Number(digits)
-  return Math.abs(number) > Number.MAX_SAFE_INTEGER ? digits : number
+  return Math.abs(number) > Number.MAX_SAFE_INTEGER ? NumberValue.from(digits) : number
 }
 
 async function getItem({ client, name }: DocumentTable, key: Key, some: SomeFields | undefined) {

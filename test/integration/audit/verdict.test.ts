@@ -105,6 +105,20 @@ describe('the differences that audits have found', () => {
     expect(await pay()).toMatchObject({ status: 422 })
   })
 
+  it('are kept before those of a hundred other parts that no payout waits for', async ({
+    deps,
+    client,
+  }) => {
+    const waited = differenceOf(client)
+    const byPart = new Map<string, readonly Difference[]>([['waited for', [waited]]])
+    for (let at = 0; at < 100; at++)
+      byPart.set(`${at}`, [{ ...waited, id: `${at}`, what: 'ledger.count_failed' }])
+
+    await recordDifferences(deps, client.clientId, byPart)
+
+    expect(await standingOf(deps, client)).toContainEqual(expect.objectContaining(waited))
+  })
+
   it.for([auditClient, auditLedger])(
     'stand after an older audit (%o) that read the rows before they changed',
     async (audit, { deps, client }) => {

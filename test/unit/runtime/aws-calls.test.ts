@@ -6,8 +6,10 @@ import {
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns'
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { mockClient } from 'aws-sdk-client-mock'
+import * as v from 'valibot'
 import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { localAws } from '../../../infra/local/emulators/local-aws.ts'
+import { MinorSchema } from '../../../shared/money.ts'
 import { byQueue } from '../../../shared/queues.ts'
 import { AWS_HTTP_OPTIONS } from '../../../shared/runtime/aws/client-options.ts'
 import { secretsManager } from '../../../shared/runtime/aws/kept-secrets.ts'
@@ -15,6 +17,7 @@ import { snsAlerts, sqsQueues } from '../../../shared/runtime/aws/sent-messages.
 import { ENV, queueUrlVariable } from '../../../shared/runtime/config.ts'
 import { defaultProvider } from '../../../shared/runtime/env-credentials.ts'
 import { runtimeDeps } from '../../../shared/runtime/runtime-deps.ts'
+import { equals, update } from '../../../shared/table/step.ts'
 import { eventually } from '../../support/eventually.ts'
 import { NEVER_MS } from '../../support/patience.ts'
 import { json, type Script, silence, startScriptedServer } from '../../support/scripted-server.ts'
@@ -44,11 +47,20 @@ async function depsWith(script: Script, timeoutMs: number) {
 
 const KEY = { pk: 'PAYMENT#1', sk: 'PAYMENT' }
 
-it('an unsafe number is read as digits, which no amount accepts', async () => {
+it('an unsafe number keeps its digits in JSON and in conditions, and is no amount', async () => {
   const N = '90071992547409931'
-  const { table } = await depsWith(json(200, { Item: { net_minor: { N } } }), 90_000)
+  let sent = ''
+  const { table } = await depsWith((response, request) => {
+    sent = request.body
+    return json(200, { Item: { net_minor: { N } } })(response, request)
+  }, 90_000)
 
-  expect(await table.get(KEY)).toStrictEqual({ netMinor: N })
+  const item = await table.get(KEY)
+
+  expect(JSON.stringify(item)).toContain(N)
+  expect(v.is(MinorSchema, item?.['netMinor'])).toBe(false)
+  await table.write(update(KEY, { set: { at: 1 } }, equals('netMinor', item?.['netMinor'])))
+  expect(sent).toContain(JSON.stringify({ N }))
 })
 
 it('a function with limits ends calls to a hanging table or queue after its tries and timeouts', async () => {
