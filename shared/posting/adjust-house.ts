@@ -26,14 +26,14 @@ type HouseAdjustmentInput = Omit<HouseAdjustment, 'postedAt'> & { readonly opera
 export async function adjustHouse(deps: RecordDeps, input: HouseAdjustmentInput) {
   assertEqual(input)
   const earlier = await findEarlier(deps, input)
-  if (earlier) return toHouseAdjustmentDto(earlier)
+  if (earlier) return earlier
   let approval: UsedApproval | undefined
   try {
     if (input.bankMinor < 0) approval = await requireApproval(deps, askedFor(input))
   } catch (cause) {
     // Another call of this adjustment may have used the approval.
     const concurrent = await findEarlier(deps, input)
-    if (concurrent) return toHouseAdjustmentDto(concurrent)
+    if (concurrent) return concurrent
     throw cause
   }
   const { operator, ...figures } = input
@@ -57,7 +57,7 @@ export async function adjustHouse(deps: RecordDeps, input: HouseAdjustmentInput)
   })
   if (outcome.applied) return outcome.shown
   const concurrent = await findEarlier(deps, input)
-  if (concurrent) return toHouseAdjustmentDto(concurrent)
+  if (concurrent) return concurrent
   throw conflict('another adjustment is in progress; try again')
 }
 
@@ -74,13 +74,11 @@ function assertEqual({ bankMinor, transitMinor, costMinor, otherMinor }: HouseAd
 }
 
 /** Undefined when the reference is free. Throws 409 if the earlier figures differ. */
-async function findEarlier(
-  deps: TableDeps,
-  input: HouseAdjustmentInput,
-): Promise<HouseAdjustment | undefined> {
+async function findEarlier(deps: TableDeps, input: HouseAdjustmentInput) {
   const earlier = await findHouseAdjustment(deps, input.reference)
-  if (earlier === undefined || ADJUSTED_LEGS.every((leg) => earlier[leg] === input[leg]))
-    return earlier
+  if (earlier === undefined) return undefined
+  if (ADJUSTED_LEGS.every((leg) => earlier[leg] === input[leg]))
+    return toHouseAdjustmentDto(earlier)
   throw conflict(
     `reference ${input.reference} belongs to an adjustment with other figures`,
     'Use another reference. list-audit --subject house shows the adjustments.',

@@ -49,8 +49,7 @@ export function changedCase(item: Suspense, news: DisputeNews): Suspense {
   const answerBy = news.answerBy ?? item.answerBy
   const said = { ...saidBy(news, item.createdAt), answerBy }
   const isByOperator = ['answered', 'accepted', 'explained'].includes(item.resolution ?? '')
-  const isAgain = news.state === 'action_required'
-  if (isByOperator && !isAgain) return { ...item, ...said }
+  if (isByOperator && news.state !== 'action_required') return { ...item, ...said }
   return { ...item, ...said, ...endOf(news) }
 }
 
@@ -81,11 +80,12 @@ export function shownDispute({ suspenseId: caseId, state, amountMinor, answerBy 
 }
 
 /**
- * By the provider's clock; without one, and at the same time, by the order of the states. News
- * without a known state is never newer.
+ * By the provider's clock; without one, and at the same time, by the order of the states. Never
+ * newer: news without a known state, and a reminder of a dispute that an operator has accepted.
  */
 export function isNewer(news: DisputeNews, item: Suspense): boolean {
-  if (news.state === undefined) return false
+  const isKnown = item.resolution === 'accepted' && news.state === item.state
+  if (news.state === undefined || isKnown) return false
   const rank =
     DISPUTE_STATES.indexOf(news.state) - DISPUTE_STATES.findIndex((one) => one === item.state)
   if (news.saidAt === undefined || item.saidAt === undefined || news.saidAt === item.saidAt)

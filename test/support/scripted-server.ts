@@ -11,9 +11,7 @@ export type ReceivedRequest = {
 export type Script = (response: ServerResponse, request: ReceivedRequest) => void
 
 export function json(status: number, body: unknown): Script {
-  return (response) => {
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-  }
+  return answerScript(status, JSON.stringify(body), { 'content-type': 'application/json' })
 }
 
 export function answerScript(
@@ -24,6 +22,10 @@ export function answerScript(
   return (response) => {
     response.writeHead(status, headers).end(body)
   }
+}
+
+export function awsError(status: number, kind: string) {
+  return answerScript(status, '{"Message":"no"}', { 'x-amzn-errortype': kind })
 }
 
 export function silence() {}

@@ -105,7 +105,7 @@ function codeField(name: string, example: string) {
 const FaultOrderSchema = v.strictObject({
   target: v.string(),
   fault: v.string(),
-  /** The sentence of the list has no effect. */
+  /** From the list; has no effect. */
   does: v.optional(v.string()),
   times: v.optional(wholeNumber(1, Number.MAX_SAFE_INTEGER), 1),
   value: v.optional(v.unknown()),

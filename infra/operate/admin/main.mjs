@@ -5,10 +5,10 @@ import { enableCompileCache } from 'node:module'
 enableCompileCache()
 const { runAdmin } = await import('./run-admin.ts')
 
-// A reader that closes the pipe (`| head`) does not end the calls of an action.
-process.stdout.on('error', () => undefined)
+// A reader that closes the pipe (`| head`) ends no call of an action.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 process.exitCode = await runAdmin(process.argv.slice(2), {
-  out: (text) => console.log(text),
-  err: (text) => console.error(text),
+  out: console.log,
+  err: console.error,
   env: process.env,
 })

@@ -76,8 +76,7 @@ function parseDispute(body: v.InferOutput<typeof CallbackSchema>): DisputeNews {
   const data = Object.entries(Object(body['data'])).filter(([, value]) => value !== null)
   const said = v.parse(DisputeFields, { ...body, ...Object.fromEntries(data) })
   const initial = said.amount?.initial
-  const isReminder = body.event === 'dispute.due_date_approaching'
-  const event = isReminder ? 'dispute.action_required' : body.event
+  const event = body.event.replace('due_date_approaching', 'action_required')
   const state = DISPUTE_STATES.find((one) => event === `dispute.${one}`)
   const isInIdr = said.currency === 'IDR' && typeof initial === 'number'
   return {

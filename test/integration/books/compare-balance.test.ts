@@ -124,7 +124,7 @@ describe('compare-balance (design section 12)', () => {
     deps.clock.advance(7 * DAY_SECONDS)
     const [operator, resolution] = ['ana@gateway.example', 'explained'] as const
     const suspenseId = `${explained.paymentId}#fee_assumed`
-    await resolveSuspense(deps, { suspenseId, operator, resolution, notes: undefined })
+    await resolveSuspense(deps, { suspenseId, operator, resolution })
     deps.provider.transactions.push(rowNow(deps, paid))
 
     await later(deps)

@@ -216,7 +216,7 @@ it('one that must be answered again is open again', async ({ deps, credited }) =
   const about = { id: 'mi-1', reference_id: credited.reference, updated_at: deps.now() }
   await send(deps, about)
   const closed = { suspenseId: 'mi-1', operator: 'ana', resolution: 'answered' } as const
-  await resolveSuspense(deps, { ...closed, notes: undefined })
+  await resolveSuspense(deps, closed)
   await send(deps, about, 'dispute.under_review')
   await expectSuspense(deps, 'mi-1', { status: 'resolved' })
 

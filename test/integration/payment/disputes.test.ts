@@ -158,31 +158,32 @@ describe('later news of a dispute', () => {
     },
   )
 
-  it('an operator closes it, and its end is still told', async ({ deps, credited: paid }) => {
-    await send(deps, { reference_id: paid.reference })
-    await resolveSuspense(deps, {
-      suspenseId: CASE,
-      operator: 'ana',
-      resolution: 'accepted',
-      notes: undefined,
-    })
+  it('an operator closes it: no reminder opens it again, and its end is still told', async ({
+    deps,
+    credited: { reference: reference_id },
+  }) => {
+    const news = (event: string, updated_at = deps.now()) =>
+      send(deps, { reference_id, updated_at }, `dispute.${event}`)
+    await news('action_required')
+    const closed = { status: 'resolved', resolution: 'accepted' } as const
+    await resolveSuspense(deps, { suspenseId: CASE, operator: 'ana', ...closed })
     expect(await tellWhenDue(deps)).toBeUndefined()
-    await send(deps, { reference_id: paid.reference }, 'dispute.under_review')
+    await news('due_date_approaching', inDays(deps, 1))
+    await expectCase(deps, closed)
+    await news('under_review')
     expect(await tellWhenDue(deps)).toBeUndefined()
 
-    await send(deps, { reference_id: paid.reference }, 'dispute.lost')
+    await news('lost')
 
-    await expectCase(deps, { status: 'resolved', resolution: 'accepted', state: 'lost' })
-    expect(deps.published.at(-1)?.message).toContain('is lost')
+    await expectCase(deps, { ...closed, state: 'lost' })
+    expect(deps.published).toMatchObject([{}, { message: expect.stringContaining('is lost') }])
   })
 
   it('is not closed as money', async ({ deps, client }) => {
     await send(deps, { reference_id: (await creditedPayment(deps, client)).reference })
     const asked = { suspenseId: CASE, operator: 'ana', resolution: 'written_off' } as const
 
-    await expect(resolveSuspense(deps, { ...asked, notes: undefined })).rejects.toMatchObject({
-      code: 'validation',
-    })
+    await expect(resolveSuspense(deps, asked)).rejects.toMatchObject({ code: 'validation' })
   })
 
   it('two callbacks at once are both kept: the later one is refused once and reads again', async ({

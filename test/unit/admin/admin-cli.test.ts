@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { cli } from '../../support/admin-command.ts'
 import { refusedWith } from '../../support/operator-actions.ts'
-import { answerScript, cut, json, type Script } from '../../support/scripted-server.ts'
+import { answerScript, awsError, cut, json, type Script } from '../../support/scripted-server.ts'
 
 const CLIENT = json(200, { status: 200, body: { client_id: 'c1', name: 'Warung' } })
 
@@ -80,23 +80,17 @@ describe('npm run admin', () => {
     ],
     [
       'the function is not there',
-      answerScript(404, '{"Message":"Function not found"}', {
-        'x-amzn-errortype': 'ResourceNotFoundException',
-      }),
+      awsError(404, 'ResourceNotFoundException'),
       'there is no function gateway-local-recredit-settlement',
     ],
     [
       'all runs of the function are in use',
-      answerScript(429, '{"Message":"Rate Exceeded"}', {
-        'x-amzn-errortype': 'TooManyRequestsException',
-      }),
+      awsError(429, 'TooManyRequestsException'),
       'all runs of gateway-local-recredit-settlement are in use; repeat the command in a moment',
     ],
     [
       'the action needs another duty',
-      answerScript(403, '{"Message":"not authorized"}', {
-        'x-amzn-errortype': 'AccessDeniedException',
-      }),
+      awsError(403, 'AccessDeniedException'),
       'you may not invoke gateway-local-recredit-settlement: it needs the duty finance ' +
         '(docs/operations.md, "Who may do what")',
     ],

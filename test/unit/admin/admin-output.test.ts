@@ -8,7 +8,7 @@ import {
 import { renderRefusal, renderReply } from '../../../infra/operate/admin/render-reply.ts'
 import { ok, renderFindings } from '../../../infra/operate/check/finding.ts'
 import { cli } from '../../support/admin-command.ts'
-import { json } from '../../support/scripted-server.ts'
+import { answerScript, json } from '../../support/scripted-server.ts'
 
 function listOf(...data: readonly object[]) {
   return { data, pagination: { page: 1, per_page: 25 } }
@@ -156,9 +156,7 @@ describe('what npm run admin prints', () => {
       '{"9":{"0":-0,"1":[],"x":12345678901234567890123,"y":[1.0,1e2,null]},"10":2,"b":1}'
     const payment = `{"id":"p1","metadata":${metadata}}`
     const answered = async (status: number, ...argv: string[]) => {
-      const { run } = await cli((response) =>
-        response.writeHead(200).end(`{"status":${status},"body":${payment}}`),
-      )
+      const { run } = await cli(answerScript(200, `{"status":${status},"body":${payment}}`))
       const { out, err } = await run('get-payment', 'p1', ...argv)
       return out + err
     }

@@ -46,13 +46,20 @@ it('loads few files, and neither the compiler nor undici, to call an action', as
   expect(files.length).toBeLessThan(70)
 })
 
-it('goes on in silence after its reader has closed the pipe, as head does', async () => {
-  const { url, requests } = await startScriptedServer(json(200, { status: 200, body: {} }))
-  const env = { PORT: String(Number(new URL(url).port) - 1) }
+it.for([
+  ['today', 200, 6],
+  ['approve --file "$2" 2>&1', 422, 3],
+] as const)(
+  'goes on in silence after its reader has closed the pipe, as head does: %s',
+  async ([call, status, calls]) => {
+    const { url, requests } = await startScriptedServer(json(200, { status, body: {} }))
+    const env = { PORT: String(Number(new URL(url).port) - 1) }
+    const file = join(tempDirectory(), 'lines.csv')
+    writeFileSync(file, `operator,action,payload${'\na,b,{}'.repeat(3)}`)
 
-  const { errors } = await runTool('sh', ['-c', '"$0" "$1" today | true', process.execPath, TOOL], {
-    env,
-  })
+    const argv = ['-c', `"$0" "$1" ${call} | true`, process.execPath, TOOL, file]
+    const { errors } = await runTool('sh', argv, { env })
 
-  expect([errors, requests.length]).toStrictEqual(['', 6])
-})
+    expect([errors, requests.length]).toStrictEqual(['', calls])
+  },
+)

@@ -7,7 +7,7 @@ import { parsePayload } from '../../../shared/operator/action-payload.ts'
 import { approvalHint } from '../../../shared/operator/approval-store.ts'
 import { cli } from '../../support/admin-command.ts'
 import { handlerOf, refusedWith } from '../../support/operator-actions.ts'
-import { json } from '../../support/scripted-server.ts'
+import { awsError, json } from '../../support/scripted-server.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
 const CLIENT = json(200, { status: 200, body: { client_id: 'c1', name: 'Warung' } })
@@ -21,10 +21,7 @@ function onAws(url: string) {
 
 describe('npm run admin', () => {
   it('names the stages that exist when a stage is misspelt', async () => {
-    const { run, server } = await cli((response) => {
-      const headers = { 'x-amzn-errortype': 'ResourceNotFoundException' }
-      response.writeHead(404, headers).end('{"Message":"not found"}')
-    })
+    const { run, server } = await cli(awsError(404, 'ResourceNotFoundException'))
     onAws(server.url)
 
     expect(await run('get-client', 'c1', '--stage', 'prd')).toStrictEqual({

@@ -12,6 +12,7 @@ import {
 } from '../../support/https-servers.ts'
 import { NEVER_MS } from '../../support/patience.ts'
 import {
+  answerScript,
   closedUrl,
   cut,
   json,
@@ -52,10 +53,7 @@ describe('callJson: an answer', () => {
     ['malformed JSON', (response) => response.end('{"id": 7')],
     ['HTML', (response) => response.end('<html>Bad gateway</html>')],
     ['no body', (response) => response.end()],
-    [
-      'more than 1 MB',
-      (response) => response.end(JSON.stringify({ text: 'x'.repeat(1024 * 1024) })),
-    ],
+    ['more than 1 MB', json(200, { text: 'x'.repeat(1024 * 1024) })],
     ['a body without an end', (response) => Readable.from(endless()).pipe(response)],
     [
       'a body cut off half-way',
@@ -83,9 +81,7 @@ describe('callJson: an answer', () => {
   it('does not follow a redirect, so that the key goes to no other address', async () => {
     const other = await startScriptedServer(json(200, {}))
 
-    const outcome = await outcomeOf((response) =>
-      response.writeHead(302, { location: other.url }).end(),
-    )
+    const outcome = await outcomeOf(answerScript(302, '', { location: other.url }))
 
     expect([outcome, other.requests]).toStrictEqual([anAnswer(302), []])
   })

@@ -11,7 +11,7 @@ import {
   scriptedProvider,
   VA_NUMBER,
 } from '../../support/scripted-provider.ts'
-import { cut, json, type Script, silence } from '../../support/scripted-server.ts'
+import { answerScript, cut, json, type Script, silence } from '../../support/scripted-server.ts'
 
 /** The answer to a create, and the requests that were sent for it. */
 async function create(script: Script, input: Asked = {}, timeoutMs = NEVER_MS) {
@@ -205,7 +205,7 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     ['a 201 without an amount', createdAnswer({ request_amount: undefined })],
     ['a 201 in another currency', createdAnswer({ currency: 'USD' })],
     ['a 201 of another channel', createdAnswer({ channel_code: 'BNI_VIRTUAL_ACCOUNT' })],
-    ['nothing that can be read', (response) => response.writeHead(201).end()],
+    ['nothing that can be read', answerScript(201)],
     ['a 202', json(202, {})],
     ['a cut connection', cut],
   ])('finds the request unknown by %s', async (_case, script) => {

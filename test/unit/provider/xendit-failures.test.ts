@@ -16,7 +16,7 @@ import {
   PROVIDER_SECRET,
   scriptedProvider,
 } from '../../support/scripted-provider.ts'
-import { cut, json, type Script, silence } from '../../support/scripted-server.ts'
+import { answerScript, cut, json, type Script, silence } from '../../support/scripted-server.ts'
 
 const TOO_MUCH = {
   ...PAID_REQUEST,
@@ -138,14 +138,11 @@ it('xendit finds nothing by the id of another product, whose length the provider
 
 /** An answer with the headers of the provider's rate limit, spelt as its documents do. */
 function answerOf(status: number, remaining: string, reset: string): Script {
-  return (response) =>
-    response
-      .writeHead(status, {
-        'Rate-Limit-Limit': '60',
-        'Rate-Limit-Remaining': remaining,
-        'Rate-Limit-Reset': reset,
-      })
-      .end(JSON.stringify({ has_more: false, data: [] }))
+  return answerScript(status, JSON.stringify({ has_more: false, data: [] }), {
+    'Rate-Limit-Limit': '60',
+    'Rate-Limit-Remaining': remaining,
+    'Rate-Limit-Reset': reset,
+  })
 }
 
 function list(provider: Provider) {
@@ -172,28 +169,17 @@ describe('the provider’s Rate-Limit headers', () => {
     ['a reset past every window', 120_000, answerOf(429, '0', '86400')],
     ['no number', 5_000, answerOf(429, 'none', 'soon')],
     ['a negative number', 5_000, answerOf(429, '0', '-3')],
-    [
-      'Retry-After alone',
-      7_000,
-      (response) => response.writeHead(429, { 'Retry-After': '7' }).end('{}'),
-    ],
+    ['Retry-After alone', 7_000, answerScript(429, '{}', { 'Retry-After': '7' })],
     [
       'Retry-After as a date',
       7_000,
-      (response) =>
-        response
-          .writeHead(429, {
-            date: 'Thu, 26 Nov 2026 10:00:00 GMT',
-            'Retry-After': 'Thu, 26 Nov 2026 10:00:07 GMT',
-          })
-          .end('{}'),
+      answerScript(429, '{}', {
+        date: 'Thu, 26 Nov 2026 10:00:00 GMT',
+        'Retry-After': 'Thu, 26 Nov 2026 10:00:07 GMT',
+      }),
     ],
-    [
-      'Retry-After with another answer',
-      0,
-      (response) => response.writeHead(503, { 'Retry-After': '7' }).end('{}'),
-    ],
-    ['no headers', 5_000, (response) => response.writeHead(429).end('{}')],
+    ['Retry-After with another answer', 0, answerScript(503, '{}', { 'Retry-After': '7' })],
+    ['no headers', 5_000, answerScript(429, '{}')],
   ])('are read after an answer, %s: a pause of %d ms', async (_case, pauseMs, script) => {
     const { provider } = await scriptedProvider(script, () => 1_000_000)
 
