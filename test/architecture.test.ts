@@ -71,7 +71,7 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_495],
+    [['functions/', 'shared/'], 1_496],
     [['infra/'], 1_027],
     [['test/'], 3_310],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
