@@ -9,7 +9,7 @@ import type { Item } from '../../table/attributes.ts'
 import { destinationKey, eventKey, idOf, referenceKey, rowKeysOf } from '../../table/keys.ts'
 import { type KeyedItem, keyedItems, queryPages } from '../../table/list-items.ts'
 import type { Reads } from '../../table/table.ts'
-import { addMs, type Timestamp } from '../../time.ts'
+import { addMs } from '../../time.ts'
 import {
   compare,
   confirmedDifferences,
@@ -27,7 +27,7 @@ import { judgeShown } from './judge-shown.ts'
 
 /**
  * Derives each payment's rows (itself, its entries, its events and their deliveries) and compares
- * them with what is stored. `payment`: undefined if unreadable.
+ * them with what is stored. `payments`: the readable ones.
  */
 export async function judgePayments(
   deps: StoreDeps,
@@ -35,7 +35,10 @@ export async function judgePayments(
   items: readonly KeyedItem[],
   reads: Reads = 'consistent',
 ) {
-  const rows = items.map((row) => ({ ...row, payment: ifValid(PaymentSchema, row.item) }))
+  // A row that was moved or copied to another sort key is no payment.
+  const rows = items.map(({ key, item }) => {
+    return { key, item, payment: ifValid(PaymentSchema, key.sk === 'PAYMENT' && item) }
+  })
   const readable = rows.flatMap(({ item, payment }) => (item && payment ? [{ item, payment }] : []))
   const payments = readable.map(({ payment }) => payment)
   const [{ events, differences }, ...others] = await Promise.all([
@@ -59,11 +62,11 @@ type OwnReads = Parameters<typeof judgeEntries>[3] & { readonly eventReads?: Rea
 export async function judgeOwn(
   deps: StoreDeps,
   clientId: ClientId,
-  rows: readonly StoredPayment[],
+  rows: readonly { readonly payment: Payment; readonly item: Item }[],
   { eventReads, ...entryReads }: OwnReads,
 ) {
   const payments = rows.map(({ payment }) => payment)
-  const by = { clientId, now: deps.now() }
+  const now = deps.now()
   const [owners, entries, events] = await Promise.all([
     judgeOwners(deps, payments),
     judgeEntries(deps, clientId, payments, entryReads),
@@ -73,27 +76,25 @@ export async function judgeOwn(
     events,
     differences: [
       ...owners,
-      ...rows.flatMap((row) => auditPayment(row, by)),
-      ...events.flatMap(({ payment, ...event }) => auditEvent(payment, event, by)),
+      ...rows.flatMap(({ payment, item }) => {
+        const { paymentId: id } = payment
+        const derived = tryToMake(() => paymentRow(derivedPayment(payment, clientId)))
+        return [
+          ...(derived
+            ? rowDifferences('payment', id, derived, item)
+            : compare(
+                'payment',
+                id,
+                'an amount and a channel with a tariff',
+                'figures of no payment',
+              )),
+          ...paymentRules(payment, now),
+        ]
+      }),
+      ...events.flatMap(({ payment, ...event }) => auditEvent(payment, event, { clientId, now })),
       ...entries,
     ],
   }
-}
-
-type StoredPayment = { readonly payment: Payment; readonly item: Item }
-
-function auditPayment(
-  { payment, item }: StoredPayment,
-  { clientId, now }: { readonly clientId: ClientId; readonly now: Timestamp },
-) {
-  const { paymentId: id } = payment
-  const derived = tryToMake(() => paymentRow(derivedPayment(payment, clientId)))
-  return [
-    ...(derived
-      ? rowDifferences('payment', id, derived, item)
-      : compare('payment', id, 'an amount and a channel with a tariff', 'figures of no payment')),
-    ...paymentRules(payment, now),
-  ]
 }
 
 async function readEvents(deps: StoreDeps, payments: readonly Payment[], reads: Reads) {

@@ -35,11 +35,10 @@ import {
 
 const OTHER_ID = '0f0f0f0f-0f0f-4f0f-8f0f-0f0f0f0f0f0f'
 
-const RESOLUTION = { status: 'resolved', resolution: 'written_off' }
-
 const shard = shardRow('settledActual')
-const entry = entryRow('settledActual', 'payment')
 const refundedEntry = entryRow('refunded', 'payment')
+const settledPayment = paymentRow('settledAssumed')
+const openPayment = paymentRow('estimated')
 const recordedSettlement = settlementRow('recorded')
 const heldSuspense = suspenseRow('held')
 
@@ -49,40 +48,45 @@ const CORRUPTIONS: readonly Case[] = [
   ['a shard has one rupiah more', add(shard, 'credited_minor'), CREDITED_SUM, 'daily'],
   ['a shard is lost', lose(shard), /ledger_shard/, 'daily'],
 
-  ['a settled payment is deleted', lose(paymentRow('settledAssumed')), /^entry$/, 'gate'],
+  ['a settled payment is deleted', lose(settledPayment), /^entry$/, 'gate'],
   [
     'a settled payment belongs to another client',
-    set(paymentRow('settledAssumed'), { owner: OTHER_ID }),
+    set(settledPayment, { owner: OTHER_ID }),
     /payment\.client_id/,
     'gate',
   ],
   [
     'a settled payment is listed before its client',
-    set(paymentRow('settledAssumed'), { listed_at: '2001-02-03T04:05:06.007Z' }),
+    set(settledPayment, { listed_at: '2001-02-03T04:05:06.007Z' }),
     /payment\.|entry\./,
     'daily',
   ],
   [
     'the digest of a settled payment fits no client',
-    set(paymentRow('settledAssumed'), { key_digest: 'x' }),
+    set(settledPayment, { key_digest: 'x' }),
     /payment\.key_digest/,
     'gate',
   ],
-  ['an open payment is deleted', lose(paymentRow('estimated')), CREDITED_SUM, 'daily'],
+  ['a payment is moved', change(paymentRow('expired'), withLongerKey), /^payment$/],
+  ['an open payment is deleted', lose(openPayment), CREDITED_SUM, 'daily'],
   [
     'a payment is forged as open',
-    copy(paymentRow('estimated'), withForgedId),
+    copy(openPayment, withForgedId),
     /ledger\.credited_minor|payment/,
     'daily',
   ],
   [
     'an open payment leaves the index',
-    set(paymentRow('estimated'), { open_at: undefined }),
+    set(openPayment, { open_at: undefined }),
     CREDITED_SUM,
     'daily',
   ],
 
-  ['the net of an entry is altered', add(entry, 'net_minor'), /entry\.net_minor/],
+  [
+    'the net of an entry is altered',
+    add(entryRow('settledActual', 'payment'), 'net_minor'),
+    /entry\.net_minor/,
+  ],
   [
     'an entry of the open tail is deleted',
     lose(entryRow('refunded', 'refund')),
@@ -95,12 +99,7 @@ const CORRUPTIONS: readonly Case[] = [
     /entry/,
     'daily',
   ],
-  [
-    'an entry is copied',
-    copy(refundedEntry, ({ sk }) => ({ sk: `${String(sk)}#` })),
-    /^entry$/,
-    'daily',
-  ],
+  ['an entry is copied', copy(refundedEntry, withLongerKey), /^entry$/, 'daily'],
 
   [
     'the net of a settlement is altered',
@@ -159,7 +158,7 @@ const CORRUPTIONS: readonly Case[] = [
   ['the register of suspense is unreadable', set(notedRow('held'), { kind: 1 }), /noted/, 'daily'],
   [
     'money in suspense is resolved without a record',
-    set(heldSuspense, RESOLUTION),
+    set(heldSuspense, { status: 'resolved', resolution: 'written_off' }),
     /suspense\.resolution/,
     'daily',
   ],
@@ -179,6 +178,10 @@ const CORRUPTIONS: readonly Case[] = [
   ],
   ...MANY_ROWS,
 ]
+
+function withLongerKey({ sk }: Row) {
+  return { sk: `${String(sk)}#` }
+}
 
 function withForgedId() {
   return { pk: `PAYMENT#${OTHER_ID}`, id: OTHER_ID }
