@@ -6,6 +6,7 @@ import { addMs, msBetween, SECOND_MS } from '../../../shared/time.ts'
 import { attemptsOf } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { hopSeconds } from '../../../shared/webhook/send/record-attempt-result.ts'
 import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
+import { alter } from '../../support/tampering.ts'
 import { afterFirst, beforeCommit, recordTable, testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
@@ -109,8 +110,10 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
     const { subject } = event
     const stored = await deps.table.get(eventKey(subject, event.name))
     const item = { ...stored, endpointIds: [endpointId] }
-    const judged = await judgeDeliveries(deps, clientId, [{ subject, item }], 'consistent')
-    expect(judged).toMatchObject([{ differences: [] }])
+    const judge = () => judgeDeliveries(deps, clientId, [{ subject, item }], 'consistent')
+    expect(await judge()).toStrictEqual([])
+    await alter(deps, deliveryKey(delivery.deliveryId), { status: 'abandoned' })
+    expect(await judge()).toMatchObject([{ what: 'delivery.state' }])
   })
 
   it('makes eight attempts on schedule, then abandons the delivery, and the alert is due', async ({

@@ -51,7 +51,7 @@ const WEBHOOK_FLOWS: readonly Flow[] = [
   ['alerts of an endpoint', 32, handOut('due-alerts', makeAlertsDue), run('check-due-alerts')],
 ]
 
-const ADJUSTMENT = { kind: 'recovered', amount_minor: 1_000, reference: 'r-1' }
+const ADJUSTMENT = { kind: 'correction', amount_minor: -1_000, reference: 'r-1' }
 
 const BY_SIM = { operator: 'sim' }
 
@@ -79,7 +79,7 @@ const MONEY_FLOWS: readonly Flow[] = [
   ['settle a re-credit', 31, recordThen('mark-settlement-failed', 'recredit-settlement'), trigger],
   ['adjust', 5, createPayment, adjust, (play, id) => adjust(play, id, {})],
   ['audit', 37, ageFunds, audit],
-  ['audit, of the gateway', 76, ageFunds, auditOfGateway],
+  ['audit, of the gateway', 75, ageFunds, auditOfGateway],
   ['sync', 10, syncThen(thenWait(creditPayment, 3_600_000)), sync],
   ['sync, posting', 33, syncThen(creditUnposted), sync],
   ['sync, finding a lost capture', 18, syncThen(payUpstream), sync],
