@@ -151,8 +151,14 @@ export function fieldsText(record: object): string {
   return JSON.stringify(
     Object.entries(record)
       .filter(([, value]) => value !== undefined)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, value]) => [name, isMap(value) ? fieldsText(value) : value]),
   )
+}
+
+/** The table keeps no order of a map's fields. */
+function isMap(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 export const NO_FIGURES: Figures = {

@@ -226,11 +226,15 @@ function entryText(entry: RawItem) {
     ...entry,
   })
     .filter(([name, value]) => !['pk', 'sk'].includes(name) && value !== undefined)
-    .map(
-      ([name, value]) =>
-        [name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()), value] as const,
-    )
-  return JSON.stringify(spelled.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    .map(([name, value]) => {
+      const own = name === 'carried' ? textByName(Object.entries(Object(value))) : value
+      return [name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()), own] as const
+    })
+  return textByName(spelled)
+}
+
+function textByName(fields: readonly (readonly [string, unknown])[]) {
+  return JSON.stringify(fields.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 /** A re-credited settlement has one entry with its figures, and no other settlement has one. */
