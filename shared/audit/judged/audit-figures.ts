@@ -117,9 +117,9 @@ async function sumUnsettled(deps: JudgeDeps, books: ClientBooks, isAgain: boolea
     if (netMinor > 0) range.under += netMinor
     else range.over -= netMinor
   }
-  // A settlement of now may have entries that are newer than the shards.
+  // The entries of a settlement that was recorded since may be newer than the shards.
   for (const { settlement } of books.settlements)
-    if (settlement.createdAt > recentFrom) allow(settlement.netMinor - settlement.recreditedMinor)
+    if (settlement.createdAt > books.readAt) allow(settlement.netMinor - settlement.recreditedMinor)
   const { read, itemOf } = readingInto(differences)
   for await (const { entries } of entryPages(deps, { ...books.unsettled, read })) {
     for (const { type, netMinor, paymentId, postedAt, carried } of entries) {
