@@ -23,6 +23,7 @@ beforeEach(() => {
   rehearsal = startRehearsal({ ...PARTS, log: () => log })
 })
 
+/** The steps of these tests use none of the parts. */
 const PARTS = {
   directory: 'none',
   release: 'none',

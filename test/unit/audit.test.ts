@@ -151,12 +151,12 @@ function accountsAfter(...after: readonly object[]) {
   )
 }
 
-function settlement(changes: number, entered: object, accountNo = '99') {
+function settlement(changes: number, entered: object, accountNo = '99'): Settlement {
   return {
     settlementId: 's',
     createdAt: atMinute(1_440 * (changes - 1) + 60),
     bank: { bankName: 'BNI', bankAccountNo: accountNo, bankAccountName: 'PT Baru', ...entered },
-  } as unknown as Settlement
+  } as never // What `bankOf` reads.
 }
 
 function isAsRegistered(one: Settlement, banks: Parameters<typeof bankOf>[1]) {

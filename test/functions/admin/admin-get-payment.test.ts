@@ -24,8 +24,8 @@ import { memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
 async function timelineOf(deps: TestDeps, { paymentId }: { readonly paymentId: PaymentId }) {
-  return (await invokeAdmin('get-payment', deps, { payment_id: paymentId }))
-    .body as unknown as Timeline
+  const { body } = await invokeAdmin('get-payment', deps, { payment_id: paymentId })
+  return Object(body) as Timeline
 }
 
 describe('get-payment', () => {

@@ -66,8 +66,8 @@ describe('an approved action (design section 11)', () => {
       const deps = memoryDeps()
       const { action, input } = await prepare(deps)
       const approved = await approvedFor(deps, action, input)
-      const isApproval = (call: TableCall) => JSON.stringify(call).includes('APPROVAL#')
-      const raced = beforeFirst(deps, isApproval, () => approved())
+      const isIt = (call: TableCall) => JSON.stringify(call).includes('APPROVAL#')
+      const raced = beforeFirst(deps, isIt, () => approved())
 
       expect(await approved(raced)).toStrictEqual(await approved())
     },

@@ -128,7 +128,7 @@ describe('the callbacks of the provider simulator', () => {
     for (const kind of ['chargeback', 'dispute_lost']) sim.core.reversePayment(id, { kind })
     await sim.advance(0)
 
-    const [, raised, lost] = sim.callbacks as unknown as Record<string, unknown>[]
+    const [, raised, lost] = sim.callbacks.map((body): Record<string, unknown> => ({ ...body }))
     expect([raised?.['event'], lost?.['event']]).toStrictEqual([
       'dispute.action_required',
       'dispute.lost',
