@@ -104,7 +104,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
   task('schedule/audit-clients', {
     ...LOW_MEMORY,
     trigger: { kind: 'schedule', schedule: { dailyAt: 'auditAtUtc', maxEventAgeSeconds: 3_600 } },
-    table: allAccess(ALL_CLIENTS, listOf('SETTLEMENT', 'by-due')),
+    table: allAccess(ALL_CLIENTS, listOf('SETTLEMENT', 'by-due'), { GetItem: ['SYNC'] }),
     sends: ['audits'],
     alerts: true,
     timeoutSeconds: 300,

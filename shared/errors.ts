@@ -71,7 +71,7 @@ export function laterError(message: string, retryAt: string) {
   return invalid(message, undefined, `Repeat the same call at ${retryAt}.`, { retryAt })
 }
 
-/** 429 with Retry-After, in whole seconds and at least one. */
+/** 429 with Retry-After, in whole seconds and at least one. `cause`: an error or a code. */
 export function limitError(message: string, waitMs: number, cause?: unknown) {
   const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1_000))
   return new GatewayError('rate_limit', `${message}; retry later`, { cause, retryAfterSeconds })

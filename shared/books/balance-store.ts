@@ -1,10 +1,11 @@
 import * as v from 'valibot'
 import { RegisteredSchema } from '../client/client-register.ts'
-import type { TableDeps } from '../deps.ts'
+import type { Deps, TableDeps } from '../deps.ts'
+import { bookDay } from '../journal/day-totals.ts'
 import { MinorSchema } from '../money.ts'
 import { syncJobKey } from '../table/keys.ts'
 import { put, unchanged } from '../table/step.ts'
-import { TimestampSchema } from '../time.ts'
+import { addMs, HOUR_MS, TimestampSchema } from '../time.ts'
 
 /** A look at all clients that a later run continues. */
 const LookSchema = v.object({
@@ -39,8 +40,6 @@ const BalanceSchema = v.object({
   gaps: v.array(v.object({ day: v.string(), gapMinor: MinorSchema })),
   /** When money in transit was told last. */
   transitToldAt: v.optional(TimestampSchema),
-  /** The last comparison, or the last alert that there is none. */
-  quietSince: v.optional(TimestampSchema),
 })
 export type StoredBalance = v.InferOutput<typeof BalanceSchema>
 
@@ -56,4 +55,20 @@ export async function keepBalance(deps: TableDeps, read: StoredBalance, next: St
   const isAsRead = unchanged('version', read.version === 0 ? undefined : read.version)
   const row = { ...next, version: read.version + 1 }
   return (await deps.table.write(put(balanceKey, row, isAsRead))).applied
+}
+
+/** Another schedule calls this daily: one that is off tells nothing. */
+export async function alertUncompared(deps: Pick<Deps, 'table' | 'alerts' | 'now'>) {
+  const { version, gaps, question } = await readBalance(deps)
+  const { day = '' } = gaps.at(-1) ?? {}
+  // A comparison is made in the first hours of each day.
+  if (version === 0 || day >= bookDay(addMs(deps.now(), -6 * HOUR_MS))) return
+  await deps.alerts.publish({
+    kind: 'balance.gap',
+    subject: 'provider',
+    message:
+      `The provider's own balance has not been compared with the journal since ${day || 'the start'} ` +
+      `(last asked: ${question?.at ?? 'not since'}). Check that compare-balance and ` +
+      'sync-provider-transactions run, and the key may read the balance.',
+  })
 }

@@ -20,12 +20,12 @@ type CompareDeps = Pick<
  * Once a day the provider's own balance is compared with what the journal has at the provider and
  * what was read and waits (design section 12). Entries follow the provider by some minutes: the gap
  * is how far the balance lies outside what this sum was at the question and after three further
- * rounds of the sync. A gap that stands on three days is an alert, and so is a day without a
- * comparison. Runs every ten minutes: a look may take several runs, and once a week one run names
- * money that is in transit for too long. Safe to repeat; a lost race does nothing.
+ * rounds of the sync. A gap that stands on three days is an alert. Runs every ten minutes: a look
+ * may take several runs, and once a week one run names money that is in transit for too long. Safe
+ * to repeat; a lost race does nothing.
  */
 export async function compareBalance(deps: CompareDeps) {
-  const balance = await withTold(deps, await readBalance(deps))
+  const balance = await withTransitTold(deps, await readBalance(deps))
   const begun = balance.question ?? (await ask(deps, balance))
   if (begun === undefined) return { asked: false }
   const round = await headRound(deps)
@@ -61,7 +61,7 @@ export async function compareBalance(deps: CompareDeps) {
     return { waits: true, gap_minor: gapMinor }
   }
   const gaps = [...balance.gaps, { day: question.day, gapMinor }].slice(-DAYS)
-  const after = { ...balance, gaps, question: undefined, quietSince: deps.now() }
+  const after = { ...balance, gaps, question: undefined }
   if (!(await keepBalance(deps, balance, after))) return { waits: true }
   deps.log.info('balance.compared', { gap_minor: gapMinor })
   const stands = gaps.length === DAYS && gaps.every((one) => one.gapMinor !== 0)
@@ -71,28 +71,13 @@ export async function compareBalance(deps: CompareDeps) {
 
 const ROUNDS = 3
 const DAYS = 3
-/** A comparison is made in the first hours of each day. */
-const QUIET_MS = 36 * HOUR_MS
-
-/**
- * Each alert is published before it is noted, so that a crash repeats the alert. The alert of no
- * comparison comes first, so that nothing that stops the runs can also stop this alert.
- */
-async function withTold(deps: CompareDeps, read: StoredBalance): Promise<StoredBalance> {
+/** Once a week, and published before it is noted, so that a crash repeats the alert. */
+async function withTransitTold(deps: CompareDeps, read: StoredBalance): Promise<StoredBalance> {
   const now = deps.now()
-  const { transitToldAt = '', quietSince } = read
-  const isQuiet = quietSince !== undefined && quietSince <= addMs(now, -QUIET_MS)
-  if (isQuiet) await alertQuiet(deps, read)
-  const isNoted = quietSince !== undefined && !isQuiet
-  const balance = isNoted ? read : await noteTold(deps, read, { quietSince: now })
-  if (transitToldAt > addMs(now, -7 * DAY_MS)) return balance
+  if (read.transitToldAt && read.transitToldAt > addMs(now, -7 * DAY_MS)) return read
   await tellTransit(deps)
-  return noteTold(deps, balance, { transitToldAt: now })
-}
-
-/** After a lost race every later write of this run fails. */
-async function noteTold(deps: CompareDeps, read: StoredBalance, times: Partial<StoredBalance>) {
-  const next = { ...read, ...times }
+  const next = { ...read, transitToldAt: now }
+  // After a lost race every later write of this run fails.
   return (await keepBalance(deps, read, next)) ? { ...next, version: read.version + 1 } : read
 }
 
@@ -124,19 +109,6 @@ async function alert({ alerts }: CompareDeps, gapMinor: number, waiting: readonl
     kind: 'balance.gap',
     subject: 'provider',
     message: `The provider's own balance has differed from the journal on three days, today by ${gapMinor} IDR. ${rows} Follow the runbook, the provider's balance.`,
-  })
-}
-
-async function alertQuiet({ alerts }: CompareDeps, { gaps, question }: StoredBalance) {
-  const since = gaps.at(-1)?.day ?? 'the stage began'
-  const why =
-    question === undefined
-      ? 'Not asked, or not answered: check that compare-balance runs and the key may read it.'
-      : `The comparison that began at ${question.at} has not ended: check that compare-balance and sync-provider-transactions run.`
-  await alerts.publish({
-    kind: 'balance.gap',
-    subject: 'provider',
-    message: `The provider's own balance has not been compared with the journal since ${since}. ${why}`,
   })
 }
 

@@ -162,44 +162,41 @@ function countCalls(
   return deps.table.write(update(key, changes, all(...hasRoom)))
 }
 
-/**
- * An operation is scarce below this part of a minute's calls, by the last answer in this
- * environment.
- */
+/** Creates are scarce below this part of a minute's, by the last answer in this environment. */
 const SCARCE_BELOW = 1 / 2
-/** One client's part of a minute's calls of a scarce operation. */
+/** One client's part of a minute's scarce creates. */
 const SHARE = 1 / 4
 
-export function isScarce(
-  { stage, provider, now }: Pick<Deps, 'stage' | 'provider' | 'now'>,
-  operation: ProviderOperation,
-): boolean {
-  const callsLeft = provider.callsLeft(operation)
-  const ofMinute = provider.callsOfMinute(operation) ?? callsPerMinute(stage, now())
-  return callsLeft !== undefined && callsLeft < ofMinute * SCARCE_BELOW
+type ShareDeps = Pick<Deps, 'stage' | 'provider' | 'now'>
+
+export function isScarce(deps: ShareDeps): boolean {
+  const callsLeft = deps.provider.callsLeft('createRequest') ?? Infinity
+  return callsLeft < createsOfMinute(deps) * SCARCE_BELOW
+}
+
+function createsOfMinute({ stage, provider, now }: ShareDeps) {
+  return provider.callsOfMinute('createRequest') ?? callsPerMinute(stage, now())
 }
 
 /**
- * Takes one call of an operation for a waiting client, and answers how to give an unused call back.
- * Throws 429 with the seconds until the next minute. Calls are counted only when they become
- * scarce, so that one client cannot starve the others.
+ * Takes one create for a waiting client, and answers how to give it back. Throws 429 with the
+ * seconds until the next minute. Creates are counted only when they become scarce, so that one
+ * client cannot starve the others.
  */
 export async function takeShare(
-  deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now'>,
-  operation: ProviderOperation,
+  deps: ShareDeps & TableDeps,
   clientId: ClientId,
 ): Promise<() => Promise<unknown>> {
-  if (!isScarce(deps, operation)) return async () => undefined
+  if (!isScarce(deps)) return async () => undefined
   const now = deps.now()
-  const ofMinute = deps.provider.callsOfMinute(operation) ?? callsPerMinute(deps.stage, now)
   const minute = Math.floor(epochMs(now) / MINUTE_MS)
   const endsAt = timestampOf((minute + 1) * MINUTE_MS)
-  const limit = Math.max(1, Math.floor(ofMinute * SHARE))
+  const limit = Math.max(1, Math.floor(createsOfMinute(deps) * SHARE))
   const count = (calls: number) =>
-    countCalls(deps, { number: minute, limit, endsAt }, [[operation, calls]], clientId)
+    countCalls(deps, { number: minute, limit, endsAt }, [['createRequest', calls]], clientId)
   if ((await count(1)).applied) return () => count(-1).catch(() => undefined)
   const message = 'provider capacity is limited; your share for this minute is used'
-  throw limitError(message, msBetween(now, endsAt))
+  throw limitError(message, msBetween(now, endsAt), 'no_capacity')
 }
 
 /** Taken from the quota in portions, used one by one. */

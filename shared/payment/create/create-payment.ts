@@ -1,7 +1,7 @@
-import { channelOf, isPushChannel } from '../../channel/channels.ts'
+import { channelOf, isListedChannel, isPushChannel } from '../../channel/channels.ts'
 import type { Caller } from '../../client/client.ts'
 import type { Deps } from '../../deps.ts'
-import { assertInvariant, limitError } from '../../errors.ts'
+import { assertInvariant, GatewayError, limitError } from '../../errors.ts'
 import {
   type ClientId,
   keyDigestOf,
@@ -9,6 +9,7 @@ import {
   paymentIdFor,
   paymentIdForKey,
 } from '../../ids.ts'
+import { loggedPayment } from '../../log.ts'
 import { isScarce, pausedUntil, takeShare } from '../../provider/quota-store.ts'
 import { paymentKey } from '../../table/keys.ts'
 import { UPSTREAM } from '../../table/upstream.ts'
@@ -72,31 +73,43 @@ export async function createPayment(
     return resumeCreate(deps, stored, call)
   }
   const keyDigest = idempotencyKey ? keyDigestOf(idempotencyKey) : newKeyDigest(deps)
-  const pauseMs = await waitOutPause(deps)
   const creating = newCreatingPayment(deps, client.clientId, keyDigest, parsed.request)
+  try {
+    return await beginCreate(deps, creating, call)
+  } catch (error) {
+    // For the alarm of creates. Other failures were logged before.
+    const reason = error instanceof GatewayError ? error.cause : 'internal_error'
+    const { request } = parsed
+    const payment = loggedPayment({ ...creating, ...request }, isListedChannel(request))
+    if (typeof reason === 'string') deps.log.warn('payment.create_failed', { ...payment, reason })
+    throw error
+  }
+}
+
+async function beginCreate(deps: CreateDeps, creating: CreatingPayment, call: Call) {
+  const pauseMs = await waitOutPause(deps)
   const stored = await readBeforeLimits(deps, creating, pauseMs !== undefined)
   if (stored) return resumeCreate(deps, stored, call)
   if (pauseMs !== undefined) throw pausedError(pauseMs)
   // The call comes first, because a create without a call sends no push.
-  const giveBackCall = await takeShare(deps, 'createRequest', client.clientId)
-  if (isPushChannel(parsed.request)) await takePush(deps, creating, giveBackCall)
+  const giveBackCall = await takeShare(deps, creating.clientId)
+  if (isPushChannel(creating.request)) await takePush(deps, creating, giveBackCall)
   const outcome = await claimPayment(deps, creating)
-  if (outcome.applied) return runAttempt(deps, client, creating, deadline)
+  if (outcome.applied) return runAttempt(deps, call.client, creating, call.deadline)
   await giveBackCall()
   return resumeCreate(deps, parseStored(outcome.item), call)
 }
 
 /**
  * The payment, if a limit could refuse its create. No limit holds for a replay, because it makes no
- * call.
- * Without limits only the claim reads the payment.
+ * call. Without limits only the claim reads the payment.
  */
 async function readBeforeLimits(
   deps: CreateDeps,
   { paymentId, request }: CreatingPayment,
   isPaused: boolean,
 ) {
-  if (isPaused || isScarce(deps, 'createRequest')) return findStoredPayment(deps, paymentId)
+  if (isPaused || isScarce(deps)) return findStoredPayment(deps, paymentId)
   if (!deps.stage.pushLimit || !isPushChannel(request)) return undefined
   // This read may miss a payment of just now, whose push is counted.
   const [known] = await deps.table.getMany([paymentKey(paymentId)], 'eventual')
@@ -113,17 +126,15 @@ const LONGEST_WAIT_MS = 2 * SECOND_MS
 async function waitOutPause(deps: CreateDeps) {
   const { provider, now, sleep } = deps
   const isKnown = provider.callsLeft('createRequest') !== undefined
-  const ownMs = provider.pauseMs('createRequest')
-  const until = isKnown ? addMs(now(), ownMs) : await pausedUntil(deps, 'createRequest')
-  const waitMs = until === undefined ? 0 : msBetween(now(), until)
+  const until = isKnown ? undefined : await pausedUntil(deps, 'createRequest')
+  const waitMs = until ? msBetween(now(), until) : provider.pauseMs('createRequest')
   if (waitMs > LONGEST_WAIT_MS) return waitMs
   if (waitMs > 0) await sleep(waitMs)
   return undefined
 }
 
 function pausedError(pauseMs: number) {
-  const seconds = Math.ceil(pauseMs / SECOND_MS)
-  return limitError(`the provider accepts no payments for ${seconds} s`, pauseMs)
+  return limitError('the provider accepts no payments now', pauseMs, 'no_capacity')
 }
 
 type Call = { readonly client: Caller; readonly parsed: ParsedRequest; readonly deadline: Deadline }
@@ -212,7 +223,7 @@ async function takeOverPayment(
       'the customer of this payment was erased; create it with another Idempotency-Key',
     )
   }
-  const giveBackCall = await takeShare(deps, 'createRequest', creating.clientId)
+  const giveBackCall = await takeShare(deps, creating.clientId)
   // The request that is sent counts: a new request may be of another channel.
   await takePush(deps, { ...creating, attempt, request }, giveBackCall)
   const next: CreatingPayment = {

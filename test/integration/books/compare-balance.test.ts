@@ -3,10 +3,12 @@
  * nothing else is.
  */
 import { describe, expect } from 'vitest'
+import { handler as auditClients } from '../../../functions/schedule/audit-clients.ts'
 import { minor } from '../../../shared/money.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { bookRefund } from '../../support/money-rows.ts'
+import { lambdaContext } from '../../support/operator-actions.ts'
 import {
   anAssumedPayment,
   anOpenPayment,
@@ -179,44 +181,28 @@ describe('compare-balance (design section 12)', () => {
     expect(deps.provider.countOf('getBalance')).toBe(2)
   })
 
-  it.for(['the provider does not answer', 'no look ends'])(
-    'is an alert when a day and a half pass without a comparison: %s',
+  it.for(['the provider does not answer', 'no look ends', 'every run fails', 'its rule is off'])(
+    'is told by each daily audit while a day has no comparison: %s',
     async (why, { deps }) => {
+      const fail = () => Promise.reject(new Error('down'))
+      const compared = why === 'every run fails' ? interceptTable(deps, { before: fail }) : deps
       await compareNow(deps)
-      deps.clock.advance(DAY_SECONDS)
       if (why === 'no look ends') deps.provider.showBalance(1)
-      else deps.provider.silence('getBalance')
+      if (why === 'the provider does not answer') deps.provider.silence('getBalance')
       // The sync's head never runs, so no further look begins.
       const told: number[] = []
       for (let runs = 0; runs < 4; runs++) {
-        await compareNow(deps)
-        told.push(deps.published.length)
         deps.clock.advance(DAY_SECONDS / 2)
+        if (why !== 'its rule is off') await compareNow(compared).catch(() => undefined)
+        await auditClients.withDeps(deps)({}, lambdaContext('audit-clients'))
+        told.push(deps.published.length)
       }
 
-      expect(told).toStrictEqual([0, 1, 1, 1])
-      const since = expect.stringContaining('not been compared with the journal since 2026-11-20')
-      expect(deps.published).toMatchObject([{ kind: 'balance.gap', message: since }])
+      expect(told).toStrictEqual([0, 1, 2, 3])
+      const message = expect.stringContaining('journal since 2026-11-20')
+      expect(deps.published[0]).toMatchObject({ kind: 'balance.gap', message })
     },
   )
-
-  it('is that alert once, although money in transit cannot be told and every run fails', async ({
-    deps,
-  }) => {
-    const failing = interceptTable(deps, {
-      before: (call) => {
-        if ('query' in call && call.query.index === 'by-status') throw new Error('no suspense')
-      },
-    })
-
-    for (let runs = 0; runs < 6; runs++) {
-      await expect(compareNow(failing)).rejects.toThrow()
-      deps.clock.advance(DAY_SECONDS / 2)
-    }
-
-    const since = expect.stringContaining('not been compared with the journal since the stage')
-    expect(deps.published).toMatchObject([{ kind: 'balance.gap', message: since }])
-  })
 
   it('asks again when the provider does not answer', async ({ deps }) => {
     deps.provider.silence('getBalance')

@@ -210,6 +210,7 @@ describe('createPayment while the provider pauses creates (design section 4)', (
       })
     }
     expect([creates(), second.provider.countOf('createRequest')]).toStrictEqual([2, 0])
+    expect(second.lines.map(({ fields }) => fields['reason'])).toEqual(Array(2).fill('no_capacity'))
   })
 
   it('replays the payment of an attempt that runs', async () => {

@@ -250,6 +250,7 @@ it('a failed commit releases its lease: the next request takes over at once, and
   await expect(make(failingOn(deps, 'transact', 'before'))).rejects.toThrow('cannot be reached')
   const { payment } = await make()
 
+  expect(deps.lines[0]).toMatchObject({ code: 'payment.create_failed' })
   expect(payment).toMatchObject({ status: 'pending', attempt: 2 })
   expect(payment.providerAttempts).toMatchObject([
     { outcome: 'unknown', code: 'commit_failed' },

@@ -269,7 +269,7 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
   it('fails no waiting caller when it cannot be given back', async () => {
     const { deps, client } = await aScarceProvider(0)
     const own = { ...deps }
-    const giveBack = await takeShare(own, 'createRequest', client.clientId)
+    const giveBack = await takeShare(own, client.clientId)
     Object.assign(own, { table: { write: () => Promise.reject(new Error('down')) } })
 
     await expect(giveBack()).resolves.toBeUndefined()
@@ -280,9 +280,7 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
     deps.provider.script('callsLeft', () => 0)
     const { clientId } = await anApiClient(deps)
 
-    const shares = await Promise.allSettled(
-      [1, 2, 3].map(() => takeShare(deps, 'createRequest', clientId)),
-    )
+    const shares = await Promise.allSettled([1, 2, 3].map(() => takeShare(deps, clientId)))
 
     expect(shares.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   })

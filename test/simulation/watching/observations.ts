@@ -104,7 +104,7 @@ export function refusalProblems(
     return rateLimit !== undefined && used > rateLimit
       ? []
       : [`${clientId} was refused after ${used} requests`]
-  if (String(reply.body['message']).startsWith('the provider accepts no payments for '))
+  if (String(reply.body['message']).startsWith('the provider accepts no payments now'))
     return world.createsPausedUntilMs > atMs - NEAR_MS
       ? []
       : [`${clientId} was refused a create, and the provider accepts creates`]
