@@ -1,5 +1,5 @@
 import type { Minor } from '../money.ts'
-import { addMs, DAY_MS, later, msBetween, type Timestamp } from '../time.ts'
+import { addMs, DAY_MS, END_OF_TIME, later, msBetween, type Timestamp } from '../time.ts'
 import { DISPUTE_STATES, type DisputeState, type Suspense } from './suspense.ts'
 
 /** A state of a dispute, as its callback says it: no other answer of the provider names it. */
@@ -14,6 +14,8 @@ export type DisputeNews = {
   readonly amountMinor: Minor | undefined
   readonly answerBy: Timestamp | undefined
   readonly saidAt: Timestamp | undefined
+  /** The provider repeats until when the dispute must be answered. */
+  readonly isReminder: boolean
 }
 
 /** A dispute that names no day can be answered for this time (QRIS, the shortest that is known). */
@@ -47,18 +49,17 @@ export function disputeCase(
  */
 export function changedCase(item: Suspense, news: DisputeNews): Suspense {
   const answerBy = news.answerBy ?? item.answerBy
+  if (news.isReminder) return { ...item, answerBy }
   const said = { ...saidBy(news, item.createdAt), answerBy }
   const isByOperator = ['answered', 'accepted', 'explained'].includes(item.resolution ?? '')
   if (isByOperator && news.state !== 'action_required') return { ...item, ...said }
   return { ...item, ...said, ...endOf(news) }
 }
 
-/** Operators look at a dispute whose state is not known. */
-function saidBy(
-  { state = 'action_required', saidAt, answerBy }: DisputeNews,
-  createdAt: Timestamp,
-) {
-  return { state, saidAt, answerBy: answerBy ?? usualAnswerBy(createdAt) }
+/** Operators look at a dispute whose state is not known. A reminder hides no earlier word. */
+function saidBy(news: DisputeNews, createdAt: Timestamp) {
+  const { state = 'action_required', answerBy = usualAnswerBy(createdAt) } = news
+  return { state, saidAt: news.isReminder ? undefined : news.saidAt, answerBy }
 }
 
 /** Until when a dispute that was raised at this time can be answered, as far as we know. */
@@ -81,9 +82,11 @@ export function shownDispute({ suspenseId: caseId, state, amountMinor, answerBy 
 
 /**
  * By the provider's clock; without one, and at the same time, by the order of the states. Never
- * newer: news without a known state, and a reminder of a dispute that an operator has accepted.
+ * newer: news without a known state, and the same state of a dispute that an operator has accepted.
+ * A reminder is newer if a dispute that waits for its answer gets another day by it.
  */
 export function isNewer(news: DisputeNews, item: Suspense): boolean {
+  if (news.isReminder) return isMovedBy(news, item)
   const isKnown = item.resolution === 'accepted' && news.state === item.state
   if (news.state === undefined || isKnown) return false
   const rank =
@@ -91,6 +94,12 @@ export function isNewer(news: DisputeNews, item: Suspense): boolean {
   if (news.saidAt === undefined || item.saidAt === undefined || news.saidAt === item.saidAt)
     return rank > 0
   return news.saidAt > item.saidAt
+}
+
+function isMovedBy({ answerBy, saidAt = END_OF_TIME }: DisputeNews, item: Suspense) {
+  const waits = item.status === 'open' && item.state === 'action_required'
+  const isOther = answerBy !== undefined && answerBy !== item.answerBy
+  return waits && isOther && saidAt > (item.saidAt ?? '')
 }
 
 /**

@@ -89,6 +89,7 @@ function parseDispute(body: v.InferOutput<typeof CallbackSchema>): DisputeNews {
     answerBy: said.due_date,
     // The time of another event would make a win or loss that comes after it old news.
     saidAt: state && said.updated_at,
+    isReminder: event !== body.event,
   }
 }
 
