@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Deps, TableDeps } from '../deps.ts'
-import { type ClientId, ClientIdSchema } from '../ids.ts'
+import { ClientIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { CursorTime } from '../page.ts'
 import { auditRecordKey, auditRecordPk } from '../table/keys.ts'
@@ -28,7 +28,7 @@ export async function walkClients(
   deps: Pick<Deps, 'table' | 'monotonicMs'>,
   start: Registered | undefined,
   report: {
-    readonly read: (clientIds: readonly ClientId[]) => Promise<void>
+    readonly read: (clients: readonly Registered[]) => Promise<void>
     readonly isFull: () => boolean
     readonly atOnce?: number
   },
@@ -38,7 +38,7 @@ export async function walkClients(
   const limit = report.atOnce ?? WALKED_AT_ONCE
   const pages = registeredClients(deps, { limit, after: start })
   for await (const { clients, isLast } of pages) {
-    await report.read(clients.map(({ clientId }) => clientId))
+    await report.read(clients)
     if (isLast) return undefined
     position = clients.at(-1) ?? position
     if (report.isFull() || isOver()) break

@@ -174,10 +174,10 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
     [
       part({ data: [{ id: 'a' }], unreadable_ids: ['s1', 's2'] }),
       part({ data: [] }),
-      { body: { data: [{ id: 'b' }], unreadable_ids: ['s2'] } },
+      { body: { from: '', data: [{ id: 'b' }], unreadable_ids: ['s2'], pagination: { page: 1 } } },
     ],
     ['list-settlements', '--status', 'failed', '--json'],
-    { out: jsonText({ data: [{ id: 'a' }, { id: 'b' }], unreadable_ids: ['s1', 's2'] }) },
+    { out: jsonText({ from: '', data: [{ id: 'a' }, { id: 'b' }], unreadable_ids: ['s1', 's2'] }) },
   ],
   [
     'collects every batch and file of payout-file as JSON',

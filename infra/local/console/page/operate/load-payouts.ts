@@ -79,6 +79,7 @@ async function loadFailed(): Promise<Loaded<readonly Payout[]>> {
       invoke('list-settlements', {
         status: 'failed',
         from,
+        per_page: PER_PAGE,
         ...(last?.cursor !== undefined && { cursor: last.cursor }),
       }),
     hasNext: ({ cursor }) => cursor !== undefined,
