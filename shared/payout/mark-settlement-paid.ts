@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { conflict, GatewayError, invalidField } from '../errors.ts'
-import { bookDay, endOfBookDay } from '../journal/day-totals.ts'
+import { endOfBookDay } from '../journal/day-totals.ts'
 import { payOutOfWindow, readWindow } from '../ledger/window-store.ts'
 import { type UsedApproval, useOf } from '../operator/approval-store.ts'
 import { liveBatchOf } from '../settlement/batch/batch-store.ts'
@@ -12,7 +12,7 @@ import {
 } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
-import { addMs, DAY_MS, later, type Timestamp } from '../time.ts'
+import { DAY_MS, later, msBetween, type Timestamp } from '../time.ts'
 import { alertGrowth } from './alert-growth.ts'
 import { recordOfUse, tellAfterDifference } from './note-use-of-file.ts'
 import { type PayoutFigures, passWithFigures } from './payout-figures.ts'
@@ -93,10 +93,8 @@ export async function markSettlementPaid(
 /** A mistyped year would free a reference that has paid out another settlement. */
 function requireNear({ valueDate }: Transfer, now: Timestamp) {
   if (valueDate === undefined) return
-  const end = endOfBookDay(valueDate)
-  if (end > addMs(now, -180 * DAY_MS) && end < addMs(now, 180 * DAY_MS)) return
-  const reason = `${valueDate} is more than 180 days from today, ${bookDay(now)}`
-  throw invalidField('value_date', reason, 'Check its year, and give the day of the bank.')
+  if (Math.abs(msBetween(now, endOfBookDay(valueDate))) < 180 * DAY_MS) return
+  throw invalidField('value_date', `${valueDate} is more than 180 days from today; check its year`)
 }
 
 /** Whether this transfer has paid the settlement. */

@@ -1,5 +1,5 @@
 import type { Minor } from '../money.ts'
-import { addMs, DAY_MS, END_OF_TIME, later, msBetween, type Timestamp } from '../time.ts'
+import { addMs, DAY_MS, later, msBetween, type Timestamp } from '../time.ts'
 import { DISPUTE_STATES, type DisputeState, type Suspense } from './suspense.ts'
 
 /** A state of a dispute, as its callback says it: no other answer of the provider names it. */
@@ -14,7 +14,6 @@ export type DisputeNews = {
   readonly amountMinor: Minor | undefined
   readonly answerBy: Timestamp | undefined
   readonly saidAt: Timestamp | undefined
-  /** The provider repeats until when the dispute must be answered. */
   readonly isReminder: boolean
 }
 
@@ -56,10 +55,12 @@ export function changedCase(item: Suspense, news: DisputeNews): Suspense {
   return { ...item, ...said, ...endOf(news) }
 }
 
-/** Operators look at a dispute whose state is not known. A reminder hides no earlier word. */
-function saidBy(news: DisputeNews, createdAt: Timestamp) {
-  const { state = 'action_required', answerBy = usualAnswerBy(createdAt) } = news
-  return { state, saidAt: news.isReminder ? undefined : news.saidAt, answerBy }
+/** Operators look at a dispute whose state is not known. */
+function saidBy(
+  { state = 'action_required', saidAt, answerBy }: DisputeNews,
+  createdAt: Timestamp,
+) {
+  return { state, saidAt, answerBy: answerBy ?? usualAnswerBy(createdAt) }
 }
 
 /** Until when a dispute that was raised at this time can be answered, as far as we know. */
@@ -83,10 +84,11 @@ export function shownDispute({ suspenseId: caseId, state, amountMinor, answerBy 
 /**
  * By the provider's clock; without one, and at the same time, by the order of the states. Never
  * newer: news without a known state, and the same state of a dispute that an operator has accepted.
- * A reminder is newer if a dispute that waits for its answer gets another day by it.
+ * A reminder can only change the day of a dispute that waits for its answer.
  */
 export function isNewer(news: DisputeNews, item: Suspense): boolean {
-  if (news.isReminder) return isMovedBy(news, item)
+  const waits = item.status === 'open' && item.state === 'action_required'
+  if (news.isReminder) return waits && ![undefined, item.answerBy].includes(news.answerBy)
   const isKnown = item.resolution === 'accepted' && news.state === item.state
   if (news.state === undefined || isKnown) return false
   const rank =
@@ -94,12 +96,6 @@ export function isNewer(news: DisputeNews, item: Suspense): boolean {
   if (news.saidAt === undefined || item.saidAt === undefined || news.saidAt === item.saidAt)
     return rank > 0
   return news.saidAt > item.saidAt
-}
-
-function isMovedBy({ answerBy, saidAt = END_OF_TIME }: DisputeNews, item: Suspense) {
-  const waits = item.status === 'open' && item.state === 'action_required'
-  const isOther = answerBy !== undefined && answerBy !== item.answerBy
-  return waits && isOther && saidAt > (item.saidAt ?? '')
 }
 
 /**

@@ -77,6 +77,7 @@ function parseDispute(body: v.InferOutput<typeof CallbackSchema>): DisputeNews {
   const said = v.parse(DisputeFields, { ...body, ...Object.fromEntries(data) })
   const initial = said.amount?.initial
   const event = body.event.replace('due_date_approaching', 'action_required')
+  const isReminder = event !== body.event
   const state = DISPUTE_STATES.find((one) => event === `dispute.${one}`)
   const isInIdr = said.currency === 'IDR' && typeof initial === 'number'
   return {
@@ -87,9 +88,9 @@ function parseDispute(body: v.InferOutput<typeof CallbackSchema>): DisputeNews {
     providerPaymentId: said.payment_id,
     amountMinor: isInIdr ? minor(Math.ceil(initial)) : undefined,
     answerBy: said.due_date,
-    // The time of another event would make a win or loss that comes after it old news.
-    saidAt: state && said.updated_at,
-    isReminder: event !== body.event,
+    // The time of another event would make an answer, win or loss that comes after it old news.
+    saidAt: state && !isReminder ? said.updated_at : undefined,
+    isReminder,
   }
 }
 
