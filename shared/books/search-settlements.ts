@@ -73,8 +73,6 @@ const Progress = v.strictObject({
   after: v.optional(v.string()),
 })
 
-const CLIENTS_AT_ONCE = 8
-
 /**
  * A page of all settlements whose public period ends in a span of days of Asia/Jakarta, client by
  * client, each client's oldest first. Without days: this month so far. A full page, and a run that
@@ -89,7 +87,7 @@ async function settlementsOfPeriod(deps: SearchDeps, input: SettlementSearch) {
   const found: { readonly settlement: Settlement; readonly next: object }[] = []
   const unreadableIds: string[] = []
   const read = async (clients: readonly Registered[]) => {
-    const lists = await mapInChunks(clients, CLIENTS_AT_ONCE, async (position) => {
+    const lists = await mapInChunks(clients, SIDE_BY_SIDE, async (position) => {
       const list = await settlementsEnding(deps, position.clientId, spanOf(period).between)
       return { ...list, position }
     })
@@ -103,7 +101,7 @@ async function settlementsOfPeriod(deps: SearchDeps, input: SettlementSearch) {
   }
   const isFull = () => found.length >= input.perPage
   if (start && after !== undefined) await read([start])
-  const walk = { read, isFull, atOnce: CLIENTS_AT_ONCE }
+  const walk = { read, isFull, atOnce: SIDE_BY_SIDE }
   const position = isFull() ? undefined : await walkClients(deps, start, walk)
   const shown = found.slice(0, input.perPage)
   const next = isFull() ? shown.at(-1)?.next : position && { position }
