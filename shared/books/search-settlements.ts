@@ -69,7 +69,7 @@ async function withWarning(deps: SearchDeps, settlement: Settlement) {
 
 const Progress = v.strictObject({
   ...WALK_FIELDS,
-  /** The settlement of this client that ended a page. */
+  /** The settlement that ended a page, of one of the clients that follow the position. */
   after: v.optional(v.string()),
 })
 
@@ -79,37 +79,31 @@ const Progress = v.strictObject({
  * cannot read all clients, has a cursor.
  */
 async function settlementsOfPeriod(deps: SearchDeps, input: SettlementSearch) {
-  const {
-    period = bookPeriod(deps, input),
-    position: start,
-    after,
-  } = readCursor(Progress, input.cursor) ?? {}
-  const found: { readonly settlement: Settlement; readonly next: object }[] = []
+  const progress = readCursor(Progress, input.cursor)
+  const period = progress?.period ?? bookPeriod(deps, input)
+  const found: Settlement[] = []
   const unreadableIds: string[] = []
-  const read = async (clients: readonly Registered[]) => {
-    const lists = await mapInChunks(clients, SIDE_BY_SIDE, async (position) => {
-      const list = await settlementsEnding(deps, position.clientId, spanOf(period).between)
-      return { ...list, position }
-    })
-    for (const { position, settlements, unreadableIds: ids } of lists) {
-      const first = settlements.findIndex(({ settlementId }) => settlementId === after) + 1
-      for (const settlement of settlements.slice(first))
-        if ([undefined, settlement.status].includes(input.status))
-          found.push({ settlement, next: { position, after: settlement.settlementId } })
-      unreadableIds.push(...ids)
-    }
-  }
+  let position = progress?.position
   const isFull = () => found.length >= input.perPage
-  if (start && after !== undefined) await read([start])
-  const walk = { read, isFull, atOnce: SIDE_BY_SIDE }
-  const position = isFull() ? undefined : await walkClients(deps, start, walk)
+  const read = async (clients: readonly Registered[]) => {
+    const lists = await mapInChunks(clients, SIDE_BY_SIDE, ({ clientId }) =>
+      settlementsEnding(deps, clientId, spanOf(period).between),
+    )
+    const all = lists.flatMap(({ settlements }) => settlements)
+    const last = all.findIndex(({ settlementId }) => settlementId === progress?.after)
+    const isAsked = ({ status }: Settlement) => [undefined, status].includes(input.status)
+    found.push(...all.slice(last + 1).filter(isAsked))
+    unreadableIds.push(...lists.flatMap((list) => list.unreadableIds))
+    if (!isFull()) position = clients.at(-1)
+  }
+  const end = await walkClients(deps, position, { read, isFull })
   const shown = found.slice(0, input.perPage)
-  const next = isFull() ? shown.at(-1)?.next : position && { position }
-  const data = shown.map(({ settlement }) => toOperatorSettlement(settlement))
+  const after = isFull() ? shown.at(-1)?.settlementId : undefined
+  const isMore = end !== undefined || after !== undefined
   return {
     ...period,
-    ...listDto(data, { unreadableIds }, input),
-    ...(next && { continuing: true, cursor: encodeCursor({ period, ...next }) }),
+    ...listDto(shown.map(toOperatorSettlement), { unreadableIds }, input),
+    ...(isMore && { continuing: true, cursor: encodeCursor({ period, position, after }) }),
   }
 }
 

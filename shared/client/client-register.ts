@@ -30,13 +30,11 @@ export async function walkClients(
   report: {
     readonly read: (clients: readonly Registered[]) => Promise<void>
     readonly isFull: () => boolean
-    readonly atOnce?: number
   },
 ): Promise<Registered | undefined> {
   const isOver = timeLimit(deps, RUN_MS)
   let position = start
-  const limit = report.atOnce ?? WALKED_AT_ONCE
-  const pages = registeredClients(deps, { limit, after: start })
+  const pages = registeredClients(deps, { limit: WALKED_AT_ONCE, after: start })
   for await (const { clients, isLast } of pages) {
     await report.read(clients)
     if (isLast) return undefined

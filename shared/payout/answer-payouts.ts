@@ -13,7 +13,7 @@ import { BANK_REFERENCE, hiddenCharactersIn, textField } from '../text-field.ts'
 import { refusalOf } from './judge-payouts.ts'
 import { markSettlementFailed } from './mark-settlement-failed.ts'
 import { alertGrowthAgain, isPaidBy, markSettlementPaid } from './mark-settlement-paid.ts'
-import { noteUseOfFile } from './note-use-of-file.ts'
+import { noteUseOfFile, tellAfterDifference } from './note-use-of-file.ts'
 
 const NUMBER = v.pipe(v.number(), v.safeInteger())
 
@@ -130,11 +130,8 @@ async function paidAfterFailed(
     ? `Its money is in a later settlement: update-client --client_id ${clientId} --payout_hold REASON stops that one`
     : 'Do not run recredit-settlement'
   const hint = `${again} until the bank says whether the money arrived.`
-  await deps.alerts.publish({
-    kind: 'payout.after_difference',
-    subject: settlementId,
-    message: `The bank's answer says that settlement ${settlementId} of client ${clientId} is paid, but it is marked failed. ${hint}`,
-  })
+  const message = `The bank's answer says that settlement ${settlementId} of client ${clientId} is paid, but it is marked failed. ${hint}`
+  await tellAfterDifference(deps, settlementId, message)
   return refused('the bank says that it is paid, and it is marked failed', hint)
 }
 

@@ -92,8 +92,7 @@ export async function markSettlementPaid(
 
 /** A mistyped year would free a reference that has paid out another settlement. */
 function requireNear({ valueDate }: Transfer, now: Timestamp) {
-  if (valueDate === undefined) return
-  if (Math.abs(msBetween(now, endOfBookDay(valueDate))) < 180 * DAY_MS) return
+  if (!valueDate || Math.abs(msBetween(now, endOfBookDay(valueDate))) < 180 * DAY_MS) return
   throw invalidField('value_date', `${valueDate} is more than 180 days from today; check its year`)
 }
 

@@ -82,15 +82,13 @@ export function shownDispute({ suspenseId: caseId, state, amountMinor, answerBy 
 }
 
 /**
- * By the provider's clock; without one, and at the same time, by the order of the states. Never
- * newer: news without a known state, and the same state of a dispute that an operator has accepted.
- * A reminder can only change the day of a dispute that waits for its answer.
+ * By the provider's clock; without one, and at the same time, by the order of the states. News
+ * without a known state is never newer. A reminder can only change the day of a dispute that waits.
  */
 export function isNewer(news: DisputeNews, item: Suspense): boolean {
   const waits = item.status === 'open' && item.state === 'action_required'
   if (news.isReminder) return waits && ![undefined, item.answerBy].includes(news.answerBy)
-  const isKnown = item.resolution === 'accepted' && news.state === item.state
-  if (news.state === undefined || isKnown) return false
+  if (news.state === undefined) return false
   const rank =
     DISPUTE_STATES.indexOf(news.state) - DISPUTE_STATES.findIndex((one) => one === item.state)
   if (news.saidAt === undefined || item.saidAt === undefined || news.saidAt === item.saidAt)
