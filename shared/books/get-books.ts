@@ -165,8 +165,7 @@ async function askForBalance({ provider, now }: BooksDeps) {
 async function auditDifferences(deps: TableDeps, owner: string) {
   const { standing } = await readVerdict(deps, owner)
   const blocking = standing.filter((difference) => !mayBePaid(difference))
-  const open = await unacceptedDifferences(deps, owner, blocking)
-  return open.map(withoutClient)
+  return (await unacceptedDifferences(deps, owner, blocking)).map(withoutClient)
 }
 
 /**

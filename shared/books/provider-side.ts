@@ -44,7 +44,7 @@ export async function providerSide(deps: LookDeps, begun: Look) {
       look = { ...look, sumMinor, openSince: since && earlier(since, oldest ?? since) }
     }
   }
-  const position = await walkClients(deps, begun.position, { read, isFull: () => false })
+  const position = await walkClients(deps, begun.position, { read })
   if (position) return { look: { ...look, position } }
   const rows = await waitingRows(deps, look.openSince)
   const open = await openRows(deps)

@@ -69,7 +69,7 @@ async function withWarning(deps: SearchDeps, settlement: Settlement) {
 
 const Progress = v.strictObject({
   ...WALK_FIELDS,
-  /** The settlement that ended a page, of one of the clients that follow the position. */
+  /** The settlement that ended a page. */
   after: v.optional(v.string()),
 })
 
@@ -99,11 +99,10 @@ async function settlementsOfPeriod(deps: SearchDeps, input: SettlementSearch) {
   const end = await walkClients(deps, position, { read, isFull })
   const shown = found.slice(0, input.perPage)
   const after = isFull() ? shown.at(-1)?.settlementId : undefined
-  const isMore = end !== undefined || after !== undefined
   return {
     ...period,
     ...listDto(shown.map(toOperatorSettlement), { unreadableIds }, input),
-    ...(isMore && { continuing: true, cursor: encodeCursor({ period, position, after }) }),
+    ...((end ?? after) && { continuing: true, cursor: encodeCursor({ period, position, after }) }),
   }
 }
 

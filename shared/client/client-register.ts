@@ -29,7 +29,7 @@ export async function walkClients(
   start: Registered | undefined,
   report: {
     readonly read: (clients: readonly Registered[]) => Promise<void>
-    readonly isFull: () => boolean
+    readonly isFull?: () => boolean
   },
 ): Promise<Registered | undefined> {
   const isOver = timeLimit(deps, RUN_MS)
@@ -39,7 +39,7 @@ export async function walkClients(
     await report.read(clients)
     if (isLast) return undefined
     position = clients.at(-1) ?? position
-    if (report.isFull() || isOver()) break
+    if (report.isFull?.() || isOver()) break
   }
   return position
 }

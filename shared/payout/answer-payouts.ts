@@ -85,7 +85,6 @@ async function writeDown(deps: AnswerDeps, line: AnswerLine, operator: string) {
   if (number !== undefined && isOf(settlement, line))
     await noteUseOfFile(deps, settlement, { number, operator, outcome })
   assertSame(settlement, line)
-  assertInFile(settlement, line)
   try {
     return await close(deps, settlement, line, operator)
   } catch (error) {
@@ -145,15 +144,12 @@ function isOf({ netMinor, bank }: Settlement, line: AnswerLine) {
 }
 
 /** A file that people have edited, or a spreadsheet has, pays nothing. */
-function assertSame({ netMinor, bank }: Settlement, line: AnswerLine) {
+function assertSame({ netMinor, bank, batch }: Settlement, line: AnswerLine) {
   if (line.amount_minor !== netMinor)
     throw invalid(`the amount is ${line.amount_minor}, and ${netMinor} in the settlement`)
   const account = bank?.bankAccountNo ?? 'none'
   if (line.bank_account_no !== account)
     throw invalid(`the account is ${line.bank_account_no}, and ${account} in the settlement`)
-}
-
-function assertInFile({ batch }: Settlement, line: AnswerLine) {
   if (line.batch !== undefined && line.batch !== batch)
     throw invalid(`it is in batch ${batch ?? 'none'}, and the file is of batch ${line.batch}`)
 }

@@ -1,6 +1,5 @@
 import type { Deps } from '../deps.ts'
 import { conflict, GatewayError, invalidField } from '../errors.ts'
-import { endOfBookDay } from '../journal/day-totals.ts'
 import { payOutOfWindow, readWindow } from '../ledger/window-store.ts'
 import { type UsedApproval, useOf } from '../operator/approval-store.ts'
 import { liveBatchOf } from '../settlement/batch/batch-store.ts'
@@ -12,7 +11,7 @@ import {
 } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
-import { DAY_MS, later, msBetween, type Timestamp } from '../time.ts'
+import { addMs, DAY_MS, later, type Timestamp } from '../time.ts'
 import { alertGrowth } from './alert-growth.ts'
 import { recordOfUse, tellAfterDifference } from './note-use-of-file.ts'
 import { type PayoutFigures, passWithFigures } from './payout-figures.ts'
@@ -91,9 +90,9 @@ export async function markSettlementPaid(
 }
 
 /** A mistyped year would free a reference that has paid out another settlement. */
-function requireNear({ valueDate }: Transfer, now: Timestamp) {
-  if (!valueDate || Math.abs(msBetween(now, endOfBookDay(valueDate))) < 180 * DAY_MS) return
-  throw invalidField('value_date', `${valueDate} is more than 180 days from today; check its year`)
+function requireNear({ valueDate: day }: Transfer, now: Timestamp) {
+  if (day && (day < addMs(now, -180 * DAY_MS) || day > addMs(now, 180 * DAY_MS)))
+    throw invalidField('value_date', `${day} is more than 180 days from today; check its year`)
 }
 
 /** Whether this transfer has paid the settlement. */

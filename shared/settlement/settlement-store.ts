@@ -93,9 +93,8 @@ export async function settlementsEnding(
   clientId: ClientId,
   between: readonly [Timestamp, Timestamp],
 ) {
-  const partition = [clientId, ENTITY] as const
-  const range = { between }
-  const items = await queryAll(deps, { index: 'by-owner', partition, range, limit: 100 })
+  const list = { partition: [clientId, ENTITY], range: { between }, limit: 100 }
+  const items = await queryAll(deps, { index: 'by-owner', ...list })
   return readSettlements(deps, settlementIdsOf(items), clientId)
 }
 
