@@ -80,7 +80,7 @@ async function loadFailed(): Promise<Loaded<readonly Payout[]>> {
         status: 'failed',
         from,
         per_page: PER_PAGE,
-        ...(last?.cursor !== undefined && { cursor: last.cursor }),
+        cursor: last?.cursor,
       }),
     hasNext: ({ cursor }) => cursor !== undefined,
   })
