@@ -231,8 +231,8 @@ export function mayChangeSums({ status, recreditedAt }: Settlement) {
 
 /** Refused when the sums, the state or the batch of the settlement changed after the read. */
 export function correctSums(settlement: Settlement, sums: EntrySums): Step {
-  const isAsRead = all(absent('recreditedAt'), isAsJudged(settlement, settlement.status))
-  return update(settlementKey(settlement.settlementId), { set: sums }, isAsRead)
+  const isSame = all(absent('recreditedAt'), isAsJudged(settlement, settlement.status))
+  return update(settlementKey(settlement.settlementId), { set: sums }, isSame)
 }
 
 /** Refused when the reference has paid out another settlement. */

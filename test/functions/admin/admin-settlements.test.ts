@@ -181,10 +181,13 @@ describe('list-settlements by status and days', () => {
 
     const firstRun = await listBody({ ...deps, monotonicMs: () => (readMs += 200_000) }, input)
     const secondRun = await listBody(deps, { ...input, cursor: firstRun.cursor })
+    const fullPage = await listBody(deps, { ...input, per_page: 3 })
+    const emptyPage = await listBody(deps, { ...input, cursor: fullPage.cursor })
 
     const ids = secondRun.data.map(({ id }) => id)
     expect([firstRun.data.length, firstRun.continuing]).toStrictEqual([2, true])
     expect([ids, secondRun.cursor]).toStrictEqual([[last.settlementId], undefined])
+    expect([fullPage.data.length, emptyPage.data.length]).toStrictEqual([3, 0])
   })
 })
 
