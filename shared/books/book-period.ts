@@ -13,7 +13,7 @@ export const WALK_FIELDS = {
     v.strictObject({ from: BookDaySchema, to: BookDaySchema }),
     v.check(({ from, to }) => from <= to),
   ),
-  position: RegisteredSchema,
+  position: v.optional(RegisteredSchema),
 }
 
 /** Input of a report that may need several runs. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { mapInChunks } from '../chunks.ts'
-import { walkClients } from '../client/client-register.ts'
+import { type Registered, walkClients } from '../client/client-register.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps, TableDeps } from '../deps.ts'
 import { invalidField } from '../errors.ts'
@@ -75,11 +75,11 @@ async function booksOfAll(deps: BooksDeps, input: BooksInput) {
   const lines: ReturnType<typeof lineOf>[] = []
   const contradicted = await contradictions(deps)
   let sum: CheckedBook = progress ?? EMPTY_BOOK
-  const read = async (clientIds: readonly ClientId[]) => {
-    const books = await mapInChunks(clientIds, CLIENTS_AT_ONCE, (clientId) =>
+  const read = async (clients: readonly Registered[]) => {
+    const books = await mapInChunks(clients, CLIENTS_AT_ONCE, ({ clientId }) =>
       witnessedBook(deps, clientId, period, contradicted),
     )
-    lines.push(...books.map((checked, at) => lineOf(clientIds[at] ?? '', checked)))
+    lines.push(...books.map((checked, at) => lineOf(clients[at]?.clientId ?? '', checked)))
     sum = joinBooks(sum, ...books)
   }
   const position = await walkClients(deps, progress?.position, {
@@ -165,8 +165,7 @@ async function askForBalance({ provider, now }: BooksDeps) {
 async function auditDifferences(deps: TableDeps, owner: string) {
   const { standing } = await readVerdict(deps, owner)
   const blocking = standing.filter((difference) => !mayBePaid(difference))
-  const open = await unacceptedDifferences(deps, owner, blocking)
-  return open.map(withoutClient)
+  return (await unacceptedDifferences(deps, owner, blocking)).map(withoutClient)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { chunks, mapInChunks } from '../chunks.ts'
-import { walkClients } from '../client/client-register.ts'
+import { type Registered, walkClients } from '../client/client-register.ts'
 import type { Deps, TableDeps } from '../deps.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema } from '../ids.ts'
 import { ifValid, readRows } from '../if-valid.ts'
@@ -32,19 +32,19 @@ const SIDE_BY_SIDE = 8
 export async function providerSide(deps: LookDeps, begun: Look) {
   const today = bookDay(deps.now())
   let look = begun
-  const readOne = async (clientId: ClientId) => {
+  const readOne = async ({ clientId }: Registered) => {
     const oldest = await oldestOpenAt(deps, clientId)
     const { book } = await readClientBook(deps, clientId, { from: today, to: today })
     return { oldest, providerMinor: book['at_provider'] ?? 0 }
   }
-  const read = async (clientIds: readonly ClientId[]) => {
-    for (const { oldest, providerMinor } of await mapInChunks(clientIds, SIDE_BY_SIDE, readOne)) {
+  const read = async (clients: readonly Registered[]) => {
+    for (const { oldest, providerMinor } of await mapInChunks(clients, SIDE_BY_SIDE, readOne)) {
       const sumMinor = withAmount(look.sumMinor, providerMinor)
       const since = look.openSince ?? oldest
       look = { ...look, sumMinor, openSince: since && earlier(since, oldest ?? since) }
     }
   }
-  const position = await walkClients(deps, begun.position, { read, isFull: () => false })
+  const position = await walkClients(deps, begun.position, { read })
   if (position) return { look: { ...look, position } }
   const rows = await waitingRows(deps, look.openSince)
   const open = await openRows(deps)

@@ -1,13 +1,12 @@
 import * as v from 'valibot'
 import type { ActionRequest } from '../action-request.ts'
 import { mapInChunks } from '../chunks.ts'
-import { walkClients } from '../client/client-register.ts'
+import { type Registered, walkClients } from '../client/client-register.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import { invalidField } from '../errors.ts'
-import type { ClientId } from '../ids.ts'
 import { endOfBookDay } from '../journal/day-totals.ts'
-import { encodeCursor, listDto, pageFields, readCursor, unreadableDto } from '../page.ts'
+import { encodeCursor, listDto, pageFields, readCursor } from '../page.ts'
 import { missingApproval, SIDE_BY_SIDE } from '../payout/judge-payouts.ts'
 import { SETTLEMENT_STATUSES, type Settlement } from '../settlement/settlement.ts'
 import { toOperatorSettlement } from '../settlement/settlement-dto.ts'
@@ -40,8 +39,8 @@ type SettlementSearch = ActionRequest<v.InferOutput<typeof settlementSearch>>
 type SearchDeps = Pick<Deps, 'table' | 'now' | 'monotonicMs' | 'log'>
 
 /**
- * Lists of a client's settlements and of payouts have pages, whose warnings name the figures of a
- * payout. Those of all clients have a cursor, and are too many for these reads.
+ * Lists of a client's settlements and of payouts have warnings that name the figures of a payout.
+ * Those of all clients have a cursor, and are too many for these reads.
  */
 export async function searchSettlements(deps: SearchDeps, search: SettlementSearch) {
   const { clientId, status, from, to, cursor, ...page } = search
@@ -68,44 +67,42 @@ async function withWarning(deps: SearchDeps, settlement: Settlement) {
   return { ...shown, warning: await missingApproval(deps, settlement) }
 }
 
-const Progress = v.strictObject(WALK_FIELDS)
-
-const CLIENTS_AT_ONCE = 8
-
-/** A Lambda answers at most 6 MB, and a year of the last clients may follow. */
-const FULL_BYTES = 2_500_000
+const Progress = v.strictObject({
+  ...WALK_FIELDS,
+  /** The settlement that ended a page. */
+  after: v.optional(v.string()),
+})
 
 /**
- * All settlements whose public period ends in a span of days of Asia/Jakarta, client by client,
- * each client's oldest first. Without days: this month so far. A run that cannot read all clients
- * answers a cursor.
+ * A page of all settlements whose public period ends in a span of days of Asia/Jakarta, client by
+ * client, each client's oldest first. Without days: this month so far. A full page, and a run that
+ * cannot read all clients, has a cursor.
  */
 async function settlementsOfPeriod(deps: SearchDeps, input: SettlementSearch) {
   const progress = readCursor(Progress, input.cursor)
   const period = progress?.period ?? bookPeriod(deps, input)
-  const shown: ReturnType<typeof toOperatorSettlement>[] = []
-  let bytes = 0
-  const unreadable: string[] = []
-  const read = async (clientIds: readonly ClientId[]) => {
-    const lists = await mapInChunks(clientIds, CLIENTS_AT_ONCE, (clientId) =>
+  const found: Settlement[] = []
+  const unreadableIds: string[] = []
+  let position = progress?.position
+  const isFull = () => found.length >= input.perPage
+  const read = async (clients: readonly Registered[]) => {
+    const lists = await mapInChunks(clients, SIDE_BY_SIDE, ({ clientId }) =>
       settlementsEnding(deps, clientId, spanOf(period).between),
     )
-    const found = lists
-      .flatMap((list) => list.settlements)
-      .filter(({ status }) => input.status === undefined || status === input.status)
-      .map(toOperatorSettlement)
-    shown.push(...found)
-    bytes += Buffer.byteLength(JSON.stringify(found))
-    unreadable.push(...lists.flatMap(({ unreadableIds }) => unreadableIds))
+    const all = lists.flatMap(({ settlements }) => settlements)
+    const last = all.findIndex(({ settlementId }) => settlementId === progress?.after)
+    const isAsked = ({ status }: Settlement) => [undefined, status].includes(input.status)
+    found.push(...all.slice(last + 1).filter(isAsked))
+    unreadableIds.push(...lists.flatMap((list) => list.unreadableIds))
+    if (!isFull()) position = clients.at(-1)
   }
-  const isFull = () => bytes >= FULL_BYTES
-  const walk = { read, isFull, atOnce: CLIENTS_AT_ONCE }
-  const position = await walkClients(deps, progress?.position, walk)
+  const end = await walkClients(deps, position, { read, isFull })
+  const shown = found.slice(0, input.perPage)
+  const after = isFull() ? shown.at(-1)?.settlementId : undefined
   return {
     ...period,
-    data: shown,
-    ...unreadableDto(unreadable),
-    ...(position && { continuing: true, cursor: encodeCursor({ period, position }) }),
+    ...listDto(shown.map(toOperatorSettlement), { unreadableIds }, input),
+    ...((end ?? after) && { continuing: true, cursor: encodeCursor({ period, position, after }) }),
   }
 }
 

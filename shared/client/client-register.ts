@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Deps, TableDeps } from '../deps.ts'
-import { type ClientId, ClientIdSchema } from '../ids.ts'
+import { ClientIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { CursorTime } from '../page.ts'
 import { auditRecordKey, auditRecordPk } from '../table/keys.ts'
@@ -28,20 +28,18 @@ export async function walkClients(
   deps: Pick<Deps, 'table' | 'monotonicMs'>,
   start: Registered | undefined,
   report: {
-    readonly read: (clientIds: readonly ClientId[]) => Promise<void>
-    readonly isFull: () => boolean
-    readonly atOnce?: number
+    readonly read: (clients: readonly Registered[]) => Promise<void>
+    readonly isFull?: () => boolean
   },
 ): Promise<Registered | undefined> {
   const isOver = timeLimit(deps, RUN_MS)
   let position = start
-  const limit = report.atOnce ?? WALKED_AT_ONCE
-  const pages = registeredClients(deps, { limit, after: start })
+  const pages = registeredClients(deps, { limit: WALKED_AT_ONCE, after: start })
   for await (const { clients, isLast } of pages) {
-    await report.read(clients.map(({ clientId }) => clientId))
+    await report.read(clients)
     if (isLast) return undefined
     position = clients.at(-1) ?? position
-    if (report.isFull() || isOver()) break
+    if (report.isFull?.() || isOver()) break
   }
   return position
 }

@@ -182,8 +182,9 @@ type RowType = (typeof ROW_TYPES)[number]
 /** A key has the row's day, so days are read from tomorrow backwards. */
 export async function findUnclaimedRow(
   deps: StoreDeps,
-  transactionId: string,
+  transactionId: string | undefined,
 ): Promise<HouseEntry | undefined> {
+  if (transactionId === undefined) return undefined
   const newest = addMs(deps.now(), DAY_MS)
   const days = Array.from({ length: DAYS_LOOKED_AT }, (_, daysBack) =>
     addMs(newest, -daysBack * DAY_MS).slice(0, 10),

@@ -13,7 +13,7 @@ import { BANK_REFERENCE, hiddenCharactersIn, textField } from '../text-field.ts'
 import { refusalOf } from './judge-payouts.ts'
 import { markSettlementFailed } from './mark-settlement-failed.ts'
 import { alertGrowthAgain, isPaidBy, markSettlementPaid } from './mark-settlement-paid.ts'
-import { noteUseOfFile } from './note-use-of-file.ts'
+import { noteUseOfFile, tellAfterDifference } from './note-use-of-file.ts'
 
 const NUMBER = v.pipe(v.number(), v.safeInteger())
 
@@ -85,7 +85,6 @@ async function writeDown(deps: AnswerDeps, line: AnswerLine, operator: string) {
   if (number !== undefined && isOf(settlement, line))
     await noteUseOfFile(deps, settlement, { number, operator, outcome })
   assertSame(settlement, line)
-  assertInFile(settlement, line)
   try {
     return await close(deps, settlement, line, operator)
   } catch (error) {
@@ -130,11 +129,8 @@ async function paidAfterFailed(
     ? `Its money is in a later settlement: update-client --client_id ${clientId} --payout_hold REASON stops that one`
     : 'Do not run recredit-settlement'
   const hint = `${again} until the bank says whether the money arrived.`
-  await deps.alerts.publish({
-    kind: 'payout.after_difference',
-    subject: settlementId,
-    message: `The bank's answer says that settlement ${settlementId} of client ${clientId} is paid, but it is marked failed. ${hint}`,
-  })
+  const message = `The bank's answer says that settlement ${settlementId} of client ${clientId} is paid, but it is marked failed. ${hint}`
+  await tellAfterDifference(deps, settlementId, message)
   return refused('the bank says that it is paid, and it is marked failed', hint)
 }
 
@@ -148,15 +144,12 @@ function isOf({ netMinor, bank }: Settlement, line: AnswerLine) {
 }
 
 /** A file that people have edited, or a spreadsheet has, pays nothing. */
-function assertSame({ netMinor, bank }: Settlement, line: AnswerLine) {
+function assertSame({ netMinor, bank, batch }: Settlement, line: AnswerLine) {
   if (line.amount_minor !== netMinor)
     throw invalid(`the amount is ${line.amount_minor}, and ${netMinor} in the settlement`)
   const account = bank?.bankAccountNo ?? 'none'
   if (line.bank_account_no !== account)
     throw invalid(`the account is ${line.bank_account_no}, and ${account} in the settlement`)
-}
-
-function assertInFile({ batch }: Settlement, line: AnswerLine) {
   if (line.batch !== undefined && line.batch !== batch)
     throw invalid(`it is in batch ${batch ?? 'none'}, and the file is of batch ${line.batch}`)
 }

@@ -5,7 +5,6 @@ import { type Registered, walkClients } from '../client/client-register.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps, StoreDeps } from '../deps.ts'
 import { GatewayError, invalid, refused } from '../errors.ts'
-import type { ClientId } from '../ids.ts'
 import type { Batch } from '../settlement/batch/batch.ts'
 import { otherLiveBatch } from '../settlement/batch/batch-store.ts'
 import { wrongStateError } from '../settlement/close-settlement.ts'
@@ -44,8 +43,8 @@ export async function judgeClients(
 ) {
   const payouts: Payout[] = []
   const leftOut: LeftOut[] = []
-  const read = async (clientIds: readonly ClientId[]) => {
-    const lists = await mapInChunks(clientIds, SIDE_BY_SIDE, async (clientId) => {
+  const read = async (clients: readonly Registered[]) => {
+    const lists = await mapInChunks(clients, SIDE_BY_SIDE, async ({ clientId }) => {
       const { settlements, unreadableIds } = await recordedSettlements(deps, clientId)
       const repair = 'recount-ledger repairs what it can.'
       const hint = `audit-ledger --client_id ${clientId} names it; ${repair}`

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { conflict, GatewayError } from '../errors.ts'
+import { conflict, GatewayError, invalidField } from '../errors.ts'
 import { payOutOfWindow, readWindow } from '../ledger/window-store.ts'
 import { type UsedApproval, useOf } from '../operator/approval-store.ts'
 import { liveBatchOf } from '../settlement/batch/batch-store.ts'
@@ -11,7 +11,7 @@ import {
 } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
-import { later } from '../time.ts'
+import { addMs, DAY_MS, later, type Timestamp } from '../time.ts'
 import { alertGrowth } from './alert-growth.ts'
 import { recordOfUse, tellAfterDifference } from './note-use-of-file.ts'
 import { type PayoutFigures, passWithFigures } from './payout-figures.ts'
@@ -44,6 +44,7 @@ export async function markSettlementPaid(
       if (isPaidBy(before, input)) await alertGrowthAgain(deps, before)
       throw wrongStateError('marked paid', before)
     }
+    requireNear(input, deps.now())
     const live = await liveBatchOf(deps, before)
     const batch = live?.number
     const { conditions, refusal, figures, approval } =
@@ -86,6 +87,12 @@ export async function markSettlementPaid(
     if (outcome.refusedBy === 'reference') throw usedReference(reference)
   }
   throw conflict('the audit or the batch of the settlement has just changed; try again')
+}
+
+/** A mistyped year would free a reference that has paid out another settlement. */
+function requireNear({ valueDate: day }: Transfer, now: Timestamp) {
+  if (day && (day < addMs(now, -180 * DAY_MS) || day > addMs(now, 180 * DAY_MS)))
+    throw invalidField('value_date', `${day} is more than 180 days from today; check its year`)
 }
 
 /** Whether this transfer has paid the settlement. */

@@ -52,10 +52,7 @@ export async function adjustLedger(
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const earlier = await findEarlierAdjustment(deps, input)
     if (earlier) return earlier
-    const row =
-      providerTransactionId === undefined
-        ? undefined
-        : await findUnclaimedRow(deps, providerTransactionId)
+    const row = await findUnclaimedRow(deps, providerTransactionId)
     if (providerTransactionId !== undefined && row === undefined)
       throw notFound('provider transaction')
     // The chain of the client's records puts the adjustments of its operators into an order.

@@ -192,10 +192,7 @@ async function planAdjustmentAnew(
   const { books, differences } = findings
   const { clientId, reference, providerTransactionId } = input
   if (books.ledger === undefined) return []
-  const houseRow =
-    providerTransactionId === undefined
-      ? undefined
-      : await findUnclaimedRow(deps, providerTransactionId)
+  const houseRow = await findUnclaimedRow(deps, providerTransactionId)
   // Without the row that it took over, the other side of the entry is unknown.
   if (providerTransactionId !== undefined && houseRow === undefined) return []
   const [entry, house] = await Promise.all([

@@ -25,7 +25,6 @@ export async function requireOwnSums(deps: OwnSumDeps, settlement: Settlement) {
     ...(await sumDifferences(deps, settlement, verdict)),
     ...(await overlapDifferences(deps, settlement)),
   ]
-  if (found.length === 0) return
   const dated = withSince(found, verdict.standing, deps.now())
   const open = await unacceptedDifferences(deps, clientId, dated)
   if (open.length === 0) return

@@ -93,9 +93,8 @@ export async function settlementsEnding(
   clientId: ClientId,
   between: readonly [Timestamp, Timestamp],
 ) {
-  const partition = [clientId, ENTITY] as const
-  const range = { between }
-  const items = await queryAll(deps, { index: 'by-owner', partition, range, limit: 100 })
+  const list = { partition: [clientId, ENTITY], range: { between }, limit: 100 }
+  const items = await queryAll(deps, { index: 'by-owner', ...list })
   return readSettlements(deps, settlementIdsOf(items), clientId)
 }
 
@@ -182,12 +181,12 @@ export function markClosed(settlement: Settlement): Step {
   return update(
     settlementKey(settlementId),
     { set: { status, settledAt, notes, bankReference }, remove: DUE_WORK_FIELDS },
-    all(equals('status', 'recorded'), hasSameSumsAndBatch(settlement)),
+    isAsJudged(settlement, 'recorded'),
   )
 }
 
-function hasSameSumsAndBatch({ digest, batch }: Settlement) {
-  return all(equals('digest', digest), unchanged('batch', batch))
+function isAsJudged({ digest, batch }: Settlement, status: Settlement['status']) {
+  return all(equals('status', status), equals('digest', digest), unchanged('batch', batch))
 }
 
 /** Refused when the settlement is no longer recorded, or its sums or its batch changed. */
@@ -195,7 +194,7 @@ export function claimForBatch(settlement: Settlement, number: number): Step {
   return update(
     settlementKey(settlement.settlementId),
     { set: { batch: number } },
-    all(equals('status', 'recorded'), hasSameSumsAndBatch(settlement)),
+    isAsJudged(settlement, 'recorded'),
   )
 }
 
@@ -232,12 +231,8 @@ export function mayChangeSums({ status, recreditedAt }: Settlement) {
 
 /** Refused when the sums, the state or the batch of the settlement changed after the read. */
 export function correctSums(settlement: Settlement, sums: EntrySums): Step {
-  const { settlementId, status } = settlement
-  return update(
-    settlementKey(settlementId),
-    { set: sums },
-    all(equals('status', status), absent('recreditedAt'), hasSameSumsAndBatch(settlement)),
-  )
+  const isSame = all(absent('recreditedAt'), isAsJudged(settlement, settlement.status))
+  return update(settlementKey(settlement.settlementId), { set: sums }, isSame)
 }
 
 /** Refused when the reference has paid out another settlement. */

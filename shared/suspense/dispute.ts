@@ -14,6 +14,7 @@ export type DisputeNews = {
   readonly amountMinor: Minor | undefined
   readonly answerBy: Timestamp | undefined
   readonly saidAt: Timestamp | undefined
+  readonly isReminder: boolean
 }
 
 /** A dispute that names no day can be answered for this time (QRIS, the shortest that is known). */
@@ -47,6 +48,7 @@ export function disputeCase(
  */
 export function changedCase(item: Suspense, news: DisputeNews): Suspense {
   const answerBy = news.answerBy ?? item.answerBy
+  if (news.isReminder) return { ...item, answerBy }
   const said = { ...saidBy(news, item.createdAt), answerBy }
   const isByOperator = ['answered', 'accepted', 'explained'].includes(item.resolution ?? '')
   if (isByOperator && news.state !== 'action_required') return { ...item, ...said }
@@ -80,12 +82,13 @@ export function shownDispute({ suspenseId: caseId, state, amountMinor, answerBy 
 }
 
 /**
- * By the provider's clock; without one, and at the same time, by the order of the states. Never
- * newer: news without a known state, and a reminder of a dispute that an operator has accepted.
+ * By the provider's clock; without one, and at the same time, by the order of the states. News
+ * without a known state is never newer. A reminder can only change the day of a dispute that waits.
  */
 export function isNewer(news: DisputeNews, item: Suspense): boolean {
-  const isKnown = item.resolution === 'accepted' && news.state === item.state
-  if (news.state === undefined || isKnown) return false
+  const waits = item.status === 'open' && item.state === 'action_required'
+  if (news.isReminder) return waits && ![undefined, item.answerBy].includes(news.answerBy)
+  if (news.state === undefined) return false
   const rank =
     DISPUTE_STATES.indexOf(news.state) - DISPUTE_STATES.findIndex((one) => one === item.state)
   if (news.saidAt === undefined || item.saidAt === undefined || news.saidAt === item.saidAt)

@@ -8,9 +8,8 @@ import type { FindingCause, MoneyCause, Suspense } from './suspense.ts'
 import {
   claimSuspenseAlert,
   closeSuspense,
-  endSuspenseAlert,
   findSuspense,
-  postponeAlert,
+  setNextAlert,
   writeSuspense,
 } from './suspense-store.ts'
 
@@ -65,9 +64,7 @@ export async function publishSuspenseAlert(
     deps.log.error('alert.failed', { suspense_id: item.suspenseId }, cause)
     return false
   }
-  const againAt = nextAlertAt(item, deps.now())
-  if (againAt === undefined) await endSuspenseAlert(deps, item)
-  else await postponeAlert(deps, item, againAt)
+  await setNextAlert(deps, item, nextAlertAt(item, deps.now()))
   deps.log.info('alert.published', { suspense_id: item.suspenseId })
   return true
 }

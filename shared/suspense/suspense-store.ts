@@ -160,12 +160,13 @@ export async function claimSuspenseAlert(
 }
 
 /**
- * The alert is published, and is due no more. Refused if the item has changed after the read: news
- * of a dispute has set the time of the next alert.
+ * The alert is published, and is due at its next time, or no more. Refused if the item has changed
+ * after the read: news of a dispute has set the time of the next alert.
  */
-export function endSuspenseAlert(deps: TableDeps, item: Suspense) {
+export function setNextAlert(deps: TableDeps, item: Suspense, dueAt: Timestamp | undefined) {
   const isDue = all(equals('work', 'alert'), isSameNews(item))
-  return deps.table.write(update(suspenseKey(item.suspenseId), { remove: DUE_WORK_FIELDS }, isDue))
+  const change = dueAt === undefined ? { remove: DUE_WORK_FIELDS } : { set: { dueAt } }
+  return deps.table.write(update(suspenseKey(item.suspenseId), change, isDue))
 }
 
 export type BookedChange = Partial<Pick<Suspense, BookedField | 'status' | 'resolution'>>
@@ -214,10 +215,4 @@ export function changeCase(item: Suspense, after: Suspense, dueAt: Timestamp | u
 
 function isSameNews({ status, state, saidAt }: Suspense) {
   return all(equals('status', status), unchanged('state', state), unchanged('saidAt', saidAt))
-}
-
-/** The alert is published, and is due again. Refused if the case has changed after the read. */
-export function postponeAlert(deps: TableDeps, item: Suspense, dueAt: Timestamp) {
-  const isDue = all(equals('work', 'alert'), isSameNews(item))
-  return deps.table.write(update(suspenseKey(item.suspenseId), { set: { dueAt } }, isDue))
 }

@@ -40,8 +40,6 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
   'A run stops at the end of a page, so one answer has a page more and the next one a page less.': [
     'shared/books/get-books.ts MAX_CLIENTS: bound moved 40d960fb',
     'shared/books/get-books.ts booksOfAll: comparison moved b130e1be',
-    'shared/books/search-settlements.ts FULL_BYTES: bound moved 5ca38247',
-    'shared/books/search-settlements.ts FULL_BYTES: bound moved 196b296c',
   ],
   "The runtime's own timer counts it, and a millisecond is within its accuracy.": [
     'shared/runtime/http-handler.ts TIMEOUT_EARLY_MS: bound moved 9c8a04fd',

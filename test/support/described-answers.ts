@@ -1,9 +1,8 @@
 import { parseYaml } from '@redocly/openapi-core'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { isJson, type Json } from '../../infra/local/openapi/json-schema-of.ts'
 import { projectText } from './source-file.ts'
-
-type Json = Readonly<Record<string, unknown>>
 
 export const DESCRIPTION = parseYaml(projectText('docs/openapi.yaml')) as Json & {
   readonly info: { readonly version: string }
@@ -66,13 +65,9 @@ function at(pointer: string): { readonly pointer: string; readonly found: unknow
     (value, name) => Object(value)[name.replaceAll('~1', '/').replaceAll('~0', '~')],
     DESCRIPTION,
   )
-  return isObject(found) && typeof found['$ref'] === 'string'
+  return isJson(found) && typeof found['$ref'] === 'string'
     ? at(found['$ref'].slice(1))
     : { pointer, found }
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function escaped(name: string) {
@@ -82,7 +77,7 @@ function escaped(name: string) {
 /** Merchants must ignore unknown fields; here a field that is not described is a fault. */
 function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed)
-  if (!isObject(value)) return value
+  if (!isJson(value)) return value
   const inner = Object.fromEntries(
     Object.entries(value).map(([name, content]) => [name, closed(content)]),
   )

@@ -1,5 +1,6 @@
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { toItem } from '../../shared/table/attributes.ts'
+import { deflateText, inflateText } from '../../shared/table/deflated-text.ts'
 import { type Key, settlementKey } from '../../shared/table/keys.ts'
 import { type Changes, exists, put, remove, type Step, update } from '../../shared/table/step.ts'
 import { addMs, type Timestamp } from '../../shared/time.ts'
@@ -26,6 +27,12 @@ export function keyOfRow({ pk, sk }: Raw): Key {
 /** Changes attributes of a row that is there, by their names in the table. */
 export async function alter(deps: TestDeps, key: Key, fields: object) {
   await putRaw(deps, { ...(await rawItem(deps, key)), ...fields })
+}
+
+/** Changes the text of an event. */
+export async function alterBody(deps: TestDeps, key: Key, from: string, to: string) {
+  const text = String(inflateText((await rawItem(deps, key))['body']))
+  await alter(deps, key, { body: deflateText(text.replace(from, to)) })
 }
 
 export function alterSettlement(

@@ -3,6 +3,7 @@ import { shellQuoted } from '../../../shared/text-field.ts'
 import { PROVIDER_HEADERS } from '../provider-simulator/simulator-keys.ts'
 
 const Port = v.picklist(['api', 'lambda', 'provider', 'inbox'])
+const HeaderValue = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/))
 
 /** The console has no access but calls of public interfaces, so a shell can do the same. */
 export const ConsoleCallSchema = v.strictObject({
@@ -11,9 +12,9 @@ export const ConsoleCallSchema = v.strictObject({
   path: v.pipe(v.string(), v.regex(/^\/(?!\/)[\x21-\x7e]*$/), v.maxLength(2_000)),
   body: v.optional(v.unknown()),
   /** By default the demo merchant's key. */
-  apiKey: v.optional(v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/))),
+  apiKey: v.optional(HeaderValue),
   /** Makes a create safe to repeat. */
-  idempotencyKey: v.optional(v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/))),
+  idempotencyKey: v.optional(HeaderValue),
 })
 export type ConsoleCall = v.InferOutput<typeof ConsoleCallSchema>
 

@@ -27,17 +27,16 @@ export const DEFAULT_PORT = 3000
 const HIGHEST_PORT = 65_532
 
 /** Throws `UsageError`. */
-export function portFrom(text: string | undefined) {
+export function portFrom(text: string | undefined, least = 0) {
   const port = wholeNumber(text || String(DEFAULT_PORT)) ?? -1
-  if (port < 0 || port > HIGHEST_PORT) {
-    throw new UsageError(`PORT must be a number from 0 to ${HIGHEST_PORT} (0 takes free ports)`)
-  }
-  return port
+  if (port >= least && port <= HIGHEST_PORT) return port
+  const free = least === 0 ? ' (0 takes free ports)' : ''
+  throw new UsageError(`PORT must be a number from ${least} to ${HIGHEST_PORT}${free}`)
 }
 
 /** The server listens `offset` ports after the gateway's API. */
 export function addressAt(text: string | undefined, offset = 0) {
-  return `http://127.0.0.1:${portFrom(text) + offset}`
+  return `http://127.0.0.1:${portFrom(text, 1) + offset}`
 }
 
 export function asksForHelp(argv: readonly string[]) {

@@ -1,21 +1,17 @@
 type Separator = ',' | ';' | '\t'
 
-const CELLS: Readonly<Record<Separator, RegExp>> = {
-  ',': /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/y,
-  ';': /(?:"((?:[^"]|"")*)"|([^";\r\n]*))(;|\r?\n|\r|$)/y,
-  '\t': /(?:"((?:[^"]|"")*)"|([^"\t\r\n]*))(\t|\r?\n|\r|$)/y,
-}
-
 /** The rows of a CSV file (RFC 4180), empty ones too. Undefined if a quote is misplaced. */
 export function parseCsv(
   text: string,
   separator: Separator = ',',
 ): readonly (readonly string[])[] | undefined {
   const source = text.replace(/^\uFEFF/, '')
-  const cellAt = CELLS[separator]
+  const cellAt = new RegExp(
+    String.raw`(?:"((?:[^"]|"")*)"|([^"\r\n${separator}]*))(${separator}|\r?\n|\r|$)`,
+    'y',
+  )
   const rows: string[][] = []
   let row: string[] = []
-  cellAt.lastIndex = 0
   while (cellAt.lastIndex < source.length) {
     const cell = cellAt.exec(source)
     if (cell === null) return undefined

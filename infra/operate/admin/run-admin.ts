@@ -220,10 +220,12 @@ async function collectReport(
   return { status: 200, body: spec.writesFile ? batchesIn(parts) : wholeOf(parts) }
 }
 
+/** A list of all clients is shown whole, without its pages. */
 function wholeOf(parts: readonly ReportBody[]) {
   const last = parts.at(-1)
   return {
     ...last,
+    ...('from' in { ...last } && { pagination: undefined }),
     ...(last?.csv !== undefined && { csv: parts.map(({ csv = '' }) => csv).join('') }),
     ...(last?.data && { data: parts.flatMap(({ data = [] }) => data) }),
     ...unreadableDto([...new Set(parts.flatMap((part) => part.unreadable_ids ?? []))]),

@@ -76,8 +76,7 @@ function parseDispute(body: v.InferOutput<typeof CallbackSchema>): DisputeNews {
   const data = Object.entries(Object(body['data'])).filter(([, value]) => value !== null)
   const said = v.parse(DisputeFields, { ...body, ...Object.fromEntries(data) })
   const initial = said.amount?.initial
-  const event = body.event.replace('due_date_approaching', 'action_required')
-  const state = DISPUTE_STATES.find((one) => event === `dispute.${one}`)
+  const state = DISPUTE_STATES.find((one) => body.event === `dispute.${one}`)
   const isInIdr = said.currency === 'IDR' && typeof initial === 'number'
   return {
     kind: 'dispute',
@@ -87,8 +86,9 @@ function parseDispute(body: v.InferOutput<typeof CallbackSchema>): DisputeNews {
     providerPaymentId: said.payment_id,
     amountMinor: isInIdr ? minor(Math.ceil(initial)) : undefined,
     answerBy: said.due_date,
-    // The time of another event would make a win or loss that comes after it old news.
+    // The time of another event would make an answer, win or loss that comes after it old news.
     saidAt: state && said.updated_at,
+    isReminder: body.event === 'dispute.due_date_approaching',
   }
 }
 

@@ -24,7 +24,7 @@ export async function settlementEntries(
 ) {
   const settlement = await findSettlement(deps, clientId, id)
   const journal = { ...settlement, ownerId: settlement.settlementId, span: sweptSpan(settlement) }
-  const { entries, next } = await pageOf(deps, journal, { ...asked, field: 'after' }, isForClient)
+  const { entries, next } = await pageOf(deps, journal, asked, isForClient)
   return { entries: entries.map((entry) => toSettledDto(entry, settlement.settlementId)), next }
 }
 
@@ -39,7 +39,7 @@ export function sweptSpan({ sweptFrom: start, sweptUntil: end }: Settlement): Sp
 async function pageOf(
   deps: JournalDeps,
   journal: { readonly ownerId: string; readonly clientId: ClientId; readonly span: Span },
-  { after: cursor, limit, field }: PageRequest & { readonly field?: 'after' },
+  { after: cursor, limit, field = 'after' }: PageRequest & { readonly field?: 'after' | 'cursor' },
   isShown: (entry: Entry) => boolean,
 ) {
   const { ownerId, clientId, span } = journal
@@ -99,7 +99,7 @@ export async function balanceEntries(
   const span = { start: since, end: addMs(deps.now(), FURTHEST_ELIGIBLE_MS) }
   const journal = { ownerId: clientId, clientId, span }
   const { settledUntil, lastSettlementId } = await readWindow(deps, clientId)
-  const { entries, next } = await pageOf(deps, journal, { ...asked, field: 'after' }, isForClient)
+  const { entries, next } = await pageOf(deps, journal, asked, isForClient)
   const start = entries[0]?.eligibleAt ?? settledUntil
   // Each settlement has an entry of the page, because windows are contiguous and never empty.
   const sweeps =
@@ -148,7 +148,7 @@ export async function settlementStatement(
 ) {
   const settlement = await findAnySettlement(deps, input.settlementId)
   // A page is well below the size limit of a Lambda's answer.
-  const page = { after: input.cursor, limit: 500 }
+  const page = { after: input.cursor, limit: 500, field: 'cursor' } as const
   const journal = { ...settlement, ownerId: settlement.settlementId, span: sweptSpan(settlement) }
   const { entries, next } = await pageOf(deps, journal, page, () => true)
   const lines = entries.map((entry) => ({

@@ -138,6 +138,8 @@ describe('payout-answer --file (design section 15)', () => {
     ],
     ['another script', { bank_reference: 'ТRX-1' }, 'bank_reference: must be 1 to 100 printable'],
     ['a day that does not exist', { value_date: '2026-02-30' }, 'value_date: must be a date such'],
+    ['a year too early', { value_date: '2025-11-30' }, '2025-11-30 is more than'],
+    ['a year too late', { value_date: '2027-11-15' }, '2027-11-15 is more than'],
     ['a batch that is too long', { batch: '9'.repeat(20) }, 'batch: must be an integer'],
     ['the type TRANSFER', { type: 'TRANSFER' }, 'the type "TRANSFER" is no payout'],
     [

@@ -100,21 +100,33 @@ describe('a dispute of a paid payment', () => {
   })
 })
 
+const REMINDER = 'due_date_approaching'
+
 describe('later news of a dispute', () => {
   it.for([
     ['the same again', ['action_required', 'action_required'], 'action_required', 1],
     ['an answer, then a win', ['action_required', 'under_review', 'won'], 'won', 2],
     ['a loss', ['action_required', 'lost'], 'lost', 2],
     ['a win before its beginning', ['won', 'action_required', 'under_review'], 'won', 1],
-  ] as const)('%s', async ([, states, last, alerts], { deps, credited: paid }) => {
-    for (const state of states)
-      await send(deps, { reference_id: paid.reference }, `dispute.${state}`)
+    ['an event that no document names reopens no ended dispute', ['won', 'closed'], 'won', 1, -1],
+    ['an event that no document names hides no end after it', ['closed', 'won'], 'won', 2, -1],
+    ['an event that no document names opens a new dispute', ['closed'], 'action_required', 1, -1],
+    ['a reminder reopens no ended dispute', ['won', REMINDER], 'won', 1, -1],
+    ['a reminder reopens no answered dispute', ['under_review', REMINDER], 'under_review', 1, -1],
+    ['a reminder hides no answer before it', [REMINDER, 'under_review'], 'under_review', 1, -1],
+  ] as const)('%s', async ([, events, state, alerts, lateDay], { deps, credited: paid }) => {
+    for (const event of events) {
+      const isLate = event === 'closed' || event === REMINDER
+      const saidAt = lateDay && inDays(deps, isLate ? lateDay : -2)
+      const said = { updated_at: saidAt, due_date: saidAt }
+      await send(deps, { reference_id: paid.reference, ...said }, `dispute.${event}`)
+    }
 
-    const status = last === 'action_required' ? 'open' : 'resolved'
-    await expectCase(deps, { state: last, status })
-    await expectPayment(deps, paid, { dispute: { state: last } })
+    const isEnded = state === 'won' || state === 'lost'
+    await expectCase(deps, { state, status: isEnded ? 'resolved' : 'open' })
+    await expectPayment(deps, paid, { dispute: { state } })
     expect(deps.published).toHaveLength(alerts)
-    if (status === 'resolved') expect(await tellWhenDue(deps)).toBeUndefined()
+    if (isEnded) expect(await tellWhenDue(deps)).toBeUndefined()
   })
 
   it('is in the order of the provider’s clock, where it says the time', async ({
@@ -132,31 +144,9 @@ describe('later news of a dispute', () => {
     await expectCase(deps, { state: 'action_required' })
 
     const [updated_at, due_date] = [inDays(deps, 1), inDays(deps, 2)]
-    const event = 'dispute.due_date_approaching'
-    await send(deps, { ...about, updated_at, due_date }, event)
+    await send(deps, { ...about, updated_at, due_date }, `dispute.${REMINDER}`)
     await expectCase(deps, { state: 'action_required', answerBy: due_date })
   })
-
-  it.for([
-    ['reopens no ended dispute', ['won', 'closed'], 'won', 1],
-    ['hides no end that comes after it', ['closed', 'won'], 'won', 2],
-    ['opens a dispute that is not known yet', ['closed'], 'action_required', 1],
-  ] as const)(
-    'by an event that no document names %s',
-    async ([, events, state, alerts], { deps, credited: paid }) => {
-      const updatedAt = { won: inDays(deps, -2), closed: inDays(deps, -1) }
-
-      for (const event of events) {
-        const about = { reference_id: paid.reference, updated_at: updatedAt[event] }
-        await send(deps, about, `dispute.${event}`)
-      }
-
-      const status = state === 'won' ? 'resolved' : 'open'
-      await expectCase(deps, { state, status })
-      await expectPayment(deps, paid, { dispute: { state } })
-      expect(deps.published).toHaveLength(alerts)
-    },
-  )
 
   it('an operator closes it: no reminder opens it again, and its end is still told', async ({
     deps,
@@ -168,7 +158,7 @@ describe('later news of a dispute', () => {
     const closed = { status: 'resolved', resolution: 'accepted' } as const
     await resolveSuspense(deps, { suspenseId: CASE, operator: 'ana', ...closed })
     expect(await tellWhenDue(deps)).toBeUndefined()
-    await news('due_date_approaching', inDays(deps, 1))
+    await news(REMINDER, inDays(deps, 1))
     await expectCase(deps, closed)
     await news('under_review')
     expect(await tellWhenDue(deps)).toBeUndefined()

@@ -15,7 +15,6 @@ import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { deflateText, inflateText } from '../../../shared/table/deflated-text.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { bookRefund } from '../../support/money-rows.ts'
@@ -48,7 +47,7 @@ import {
   paymentOf,
   rowNow,
 } from '../../support/synced-payment.ts'
-import { changeRow, putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, alterBody, changeRow, putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { expectNamed } from '../recount/torn-world.ts'
@@ -239,9 +238,9 @@ describe('a credited payment whose row names another client', () => {
     const before = await rawItem(deps, key)
     await applyProviderNews(deps, paid, 'callback')
     await putRaw(deps, { ...before, owner: other.clientId })
-    const event = await rawItem(deps, succeededKey(paid.payment))
-    const body = inflateText(event['body'])?.replace(client.clientId, other.clientId) ?? ''
-    await putRaw(deps, { ...event, owner: other.clientId, body: deflateText(body) })
+    const event = succeededKey(paid.payment)
+    await alterBody(deps, event, client.clientId, other.clientId)
+    await alter(deps, event, { owner: other.clientId })
 
     await expectNamed(deps, other, { what: expect.stringMatching('event') })
   })

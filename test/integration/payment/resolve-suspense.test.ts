@@ -6,9 +6,9 @@ import { bookSuspense, bookSuspenseVoid } from '../../../shared/posting/house-jo
 import { recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { toSuspenseDto } from '../../../shared/suspense/suspense.ts'
 import {
-  endSuspenseAlert,
   ensureSuspense,
   findSuspense,
+  setNextAlert,
   writeSuspense,
 } from '../../../shared/suspense/suspense-store.ts'
 import { houseEntryKey, notedKey } from '../../../shared/table/keys.ts'
@@ -199,7 +199,7 @@ it('writeSuspense writes an item once; its alert is due a minute later and ends 
   expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBe('2026-11-20T04:01:00.000Z')
   const applied: boolean[] = []
   for (const suspenseId of [item.suspenseId, item.suspenseId, absentId])
-    applied.push((await endSuspenseAlert(deps, { ...item, suspenseId })).applied)
+    applied.push((await setNextAlert(deps, { ...item, suspenseId }, undefined)).applied)
   expect(applied).toStrictEqual([true, false, false])
   expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBeUndefined()
   expect(await findSuspense(deps, absentId)).toBeUndefined()

@@ -12,7 +12,6 @@ import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import type { ProviderPayment } from '../../../shared/provider/provider.ts'
-import { deflateText, inflateText } from '../../../shared/table/deflated-text.ts'
 import {
   destinationKey,
   entryKey,
@@ -33,7 +32,14 @@ import {
   paymentOf,
   rowNow,
 } from '../../support/synced-payment.ts'
-import { alter, alterSettlement, erase, putRaw, rawItem } from '../../support/tampering.ts'
+import {
+  alter,
+  alterBody,
+  alterSettlement,
+  erase,
+  putRaw,
+  rawItem,
+} from '../../support/tampering.ts'
 import { beforeCommit, memoryDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { FLOWS, receiveEverything, refundRow, syncRows } from './torn-flows.ts'
@@ -166,15 +172,8 @@ describe('a pending payment whose event exists after a restore', () => {
       const captured = provider.payments.get(id)
       if (captured) provider.payments.set(id, { ...captured, ...wrongFields })
     }
-  const alterEvent = async ({ deps, paid: { payment } }: Scene) => {
-    const event = await rawItem(deps, succeededKey(payment))
-    await putRaw(deps, {
-      ...event,
-      body: deflateText(
-        String(inflateText(event?.['body'])).replace(`:${payment.notionalMinor},`, ':1,'),
-      ),
-    })
-  }
+  const alterEvent = ({ deps, paid: { payment } }: Scene) =>
+    alterBody(deps, succeededKey(payment), `:${payment.notionalMinor},`, ':1,')
 
   it.each<
     [string, (scene: Scene) => unknown, { readonly hasFailed?: true; readonly hasSecond?: true }?]

@@ -169,6 +169,12 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
   })
 })
 
+async function expectClaimLost(...[deps, delivery]: Parameters<typeof attemptRows>) {
+  expect(await attemptRows(deps, delivery)).toMatchObject([{ number: 1, error: 'unknown' }])
+  const fields = { attempt: 1, reason: 'claim_lost' }
+  expect(deps.lines.at(-1)).toMatchObject({ code: 'delivery.dropped', fields })
+}
+
 describe('deliver-webhook: crashed and slow workers', () => {
   it('retries a lost attempt after its claim, and a second lost attempt after the backoff', async ({
     deps,
@@ -226,11 +232,7 @@ describe('deliver-webhook: crashed and slow workers', () => {
     const raced = beforeCommit(deps, () => deliver(deps, delivery))
     await deliver(raced, delivery)
 
-    expect(await attemptRows(deps, delivery)).toMatchObject([{ number: 1, error: 'unknown' }])
-    expect(deps.lines.at(-1)).toMatchObject({
-      code: 'delivery.dropped',
-      fields: { reason: 'claim_lost' },
-    })
+    await expectClaimLost(deps, delivery)
   })
 
   it('drops an answer that comes after another worker has recorded the attempt as lost', async ({
@@ -245,8 +247,7 @@ describe('deliver-webhook: crashed and slow workers', () => {
 
     await deliver(deps, delivery)
 
-    expect(await attemptRows(deps, delivery)).toMatchObject([{ number: 1, error: 'unknown' }])
-    expect(deps.lines.at(-1)).toMatchObject({ fields: { attempt: 1, reason: 'claim_lost' } })
+    await expectClaimLost(deps, delivery)
   })
 
   it('claims no attempt later than three seconds after its start', async ({ deps, delivery }) => {

@@ -69,9 +69,14 @@ function ineligible(message: string) {
 
 /** The raised dispute took the money, so only the callback is new. */
 function loseDispute(world: World, capture: Transaction) {
+  const row = chargebackOf(world, capture)
+  announceDispute(world, 'dispute.lost', { capture, amount: disputedAmount(row) })
+  return row
+}
+
+function chargebackOf(world: World, capture: Transaction) {
   const dispute = rowsOf(world, capture.product_id).find(({ row }) => row.type === 'CHARGEBACK')
   if (!dispute) throw ineligible('this payment has no chargeback; make one first')
-  announceDispute(world, 'dispute.lost', { capture, amount: disputedAmount(dispute.row) })
   return dispute.row
 }
 
@@ -88,12 +93,8 @@ function bookMovement(
 ) {
   const { kind, amount: orderedAmount } = order
   const [type, event] = MOVEMENTS[kind]
-  const dispute = rowsOf(world, capture.product_id).find(({ row }) => row.type === 'CHARGEBACK')
-  if (kind === 'chargeback_reversal' && !dispute)
-    throw ineligible('this payment has no chargeback; make one first')
-  const amount =
-    orderedAmount ??
-    (kind === 'chargeback_reversal' && dispute ? disputedAmount(dispute.row) : capture.amount)
+  const dispute = kind === 'chargeback_reversal' ? chargebackOf(world, capture) : undefined
+  const amount = orderedAmount ?? (dispute ? disputedAmount(dispute) : capture.amount)
   const fee = order.kind === 'chargeback' ? order.fee : 0
   if (order.kind === 'chargeback' && order.deducted === 'monthly') {
     announceDispute(world, 'dispute.action_required', { capture, amount })

@@ -79,7 +79,8 @@ async function loadFailed(): Promise<Loaded<readonly Payout[]>> {
       invoke('list-settlements', {
         status: 'failed',
         from,
-        ...(last?.cursor !== undefined && { cursor: last.cursor }),
+        per_page: PER_PAGE,
+        cursor: last?.cursor,
       }),
     hasNext: ({ cursor }) => cursor !== undefined,
   })
