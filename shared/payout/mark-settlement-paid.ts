@@ -91,8 +91,8 @@ export async function markSettlementPaid(
 
 /** A mistyped year would free a reference that has paid out another settlement. */
 function requireNear({ valueDate: day }: Transfer, now: Timestamp) {
-  if (day && (day < addMs(now, -180 * DAY_MS) || day > addMs(now, 180 * DAY_MS)))
-    throw invalidField('value_date', `${day} is more than 180 days from today; check its year`)
+  if (day && (day < addMs(now, -330 * DAY_MS) || day > addMs(now, 330 * DAY_MS)))
+    throw invalidField('value_date', `${day} is more than 330 days from today; check its year`)
 }
 
 /** Whether this transfer has paid the settlement. */
