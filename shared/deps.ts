@@ -65,6 +65,7 @@ export type Alert = {
     | 'audit.imbalance'
     | 'client.access_changed'
     | 'client.bank_changed'
+    | 'client.key_ends'
     | 'client.owes'
     | 'balance.gap'
     | 'payment.in_transit'

@@ -1,3 +1,4 @@
+import { alertEndingKeys } from '../client/alert-ending-keys.ts'
 import type { Client } from '../client/client.ts'
 import type { Deps } from '../deps.ts'
 import { notFound } from '../errors.ts'
@@ -50,6 +51,7 @@ async function judgeFigures(deps: RunDeps, client: Client, verdict: Verdict) {
   const { clientId } = client
   const figuresAt = deps.now()
   const debt = await alertOwing(deps, clientId, verdict)
+  await alertEndingKeys(deps, clientId)
   const { byPart } = await judgeNewest(await figureParts(deps, client))
   const changed = { figuresAt, ...debt }
   const { added } = await recordDifferences(deps, clientId, byPart, changed, figuresAt)

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
+import { issueApiKey, revokeApiKey } from '../../../shared/client/api-key-store.ts'
 import { deliveryIdFor, eventIdFor, subjectOfPayment } from '../../../shared/ids.ts'
 import { shardOf } from '../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../shared/money.ts'
@@ -195,6 +196,25 @@ it('a client’s debt raises an alert after a week, then weekly, until new payme
   const message = `: Client ${clientId} has owed 49950 IDR since `
   expect(alerts).toStrictEqual([7, 14].map((day) => expect.stringMatching(`^${day}${message}`)))
   await expectBalanced(deps, { clientId })
+})
+
+it('a long key is told a month, a week and a day before its end, unless it is revoked', async () => {
+  const { deps, client } = await aLoneClient()
+  const own = { clientId: client.clientId, operator: 'sari@gateway.example' }
+  const keyOf = async (days: number) =>
+    (await issueApiKey(deps, { ...own, expiresInSeconds: (days * DAY_MS) / 1_000 })).key
+  const { prefix } = await keyOf(60)
+  await keyOf(59)
+  await revokeApiKey(deps, { ...own, keyId: (await keyOf(61)).keyId })
+  const told: unknown[] = []
+  for (let daysLeft = 60; daysLeft >= 0; daysLeft--) {
+    await auditClient(deps, client.clientId)
+    const ends = deps.published.splice(0).filter(({ kind }) => kind === 'client.key_ends')
+    told.push(...ends.map(({ message }) => [daysLeft, message]))
+    aDayLater(deps)
+  }
+  const message = expect.stringContaining(`The API key ${prefix}… of client`)
+  expect(told).toStrictEqual([30, 7, 1].map((daysLeft) => [daysLeft, message]))
 })
 
 async function deliveredPayment() {

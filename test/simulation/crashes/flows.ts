@@ -78,7 +78,7 @@ const MONEY_FLOWS: readonly Flow[] = [
   ['recredit', 10, approveRecredit, onPrepared('recredit-settlement')],
   ['settle a re-credit', 31, recordThen('mark-settlement-failed', 'recredit-settlement'), trigger],
   ['adjust', 5, createPayment, adjust, (play, id) => adjust(play, id, {})],
-  ['audit', 37, ageFunds, audit],
+  ['audit', 39, ageFunds, audit],
   ['audit, of the gateway', 75, ageFunds, auditOfGateway],
   ['sync', 10, syncThen(thenWait(creditPayment, 3_600_000)), sync],
   ['sync, posting', 33, syncThen(creditUnposted), sync],
