@@ -104,7 +104,10 @@ export const BUNDLE_OPTIONS = {
     // No function uses the SDK's chain of credential sources (profiles, SSO, instance metadata).
     '@aws-sdk/credential-provider-node': join(PROJECT_ROOT, 'shared/runtime/env-credentials.ts'),
     'node:buffer': NODE_BUILTINS,
+    'node:fs': NODE_BUILTINS,
+    'node:fs/promises': NODE_BUILTINS,
     'node:http': NODE_BUILTINS,
+    'node:process': NODE_BUILTINS,
     'node:util': NODE_BUILTINS,
   },
   external: NEVER_LOADED,
