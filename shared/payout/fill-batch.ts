@@ -119,9 +119,10 @@ async function claim(
   { number, operator }: { readonly number: number; readonly operator: string },
 ) {
   let payout: Payout | LeftOut = judged
-  for (let tried = 0; tried < MAX_TRIES; tried++) {
+  for (let tried = 0; ; tried++) {
     if ('reason' in payout) return payout
     const { settlement: before, conditions, figures, approval: found } = payout
+    if (tried === MAX_TRIES) return leaveOut(before, conflict('it kept changing; try again'))
     const approval = found && useOf(deps, found)
     const after = { batch: number, figures, ...(approval && { approved: approval.shown }) }
     const record = claimRecord(before, operator, after)
@@ -135,9 +136,6 @@ async function claim(
     if (stored.batch === number) return undefined
     payout = await judgePayout(deps, stored)
   }
-  return 'reason' in payout
-    ? payout
-    : leaveOut(payout.settlement, conflict('it kept changing; try again'))
 }
 
 function claimRecord(

@@ -253,7 +253,6 @@ export async function listRows({ provider }: Pick<Deps, 'provider'>, filter: Row
     const page = { ...filter, rows: 'all', limit: 50, ...(afterId && { afterId }) } as const
     const answer = await provider.listTransactions(page)
     if (answer.kind === 'unanswered') return answer
-    if (answer.kind === 'not_found') break
     const { transactions, unreadableIds } = answer.value
     rows.push(...transactions)
     const position = positionAfter(answer.value)

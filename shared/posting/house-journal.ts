@@ -138,7 +138,7 @@ type BookedBack =
 /** An operator and a second reading of the same row may refuse a try. */
 const MAX_TRIES = 5
 
-/** Books a void row back once; its case ends. `finding`: an operator has taken the row over. */
+/** Books a void row back once; its case ends. `finding`: if an operator decided before. */
 export async function bookRowBack(
   deps: HeldDeps & SuspenseDeps,
   row: HouseRow,
@@ -150,7 +150,7 @@ export async function bookRowBack(
     const entry = booked.unmatched ?? booked.topup ?? booked.withdrawal
     if (reversal) return 'booked_back'
     if (refund?.suspenseId !== undefined) {
-      await bookSuspenseRefundVoid(deps, refund, refund.suspenseId)
+      await bookSuspenseRefundVoid(deps, { ...refund, finding }, refund.suspenseId)
       return 'booked_back'
     }
     if (entry === undefined) return 'not_booked'
@@ -262,13 +262,17 @@ export function bookSuspenseRefund(
   })
 }
 
-/** The item is open again, unless an operator has closed it or its own row is void. */
-function bookSuspenseRefundVoid(deps: HeldDeps, refund: HouseEntry, suspenseId: string) {
+/** The item is open again, unless its own row is void or an operator closed it, which is told. */
+function bookSuspenseRefundVoid(
+  deps: HeldDeps,
+  { finding, ...refund }: HouseEntry & { readonly finding: Suspense },
+  suspenseId: string,
+) {
   return bookOnItem(deps, { suspenseId }, withoutFigures(refund), (item) => {
-    const isClosed = item.isVoid === true || isClosedByOperator(item)
-    const againMinor = isClosed ? ZERO : negated(refund.suspenseMinor)
+    const isLacking = refund.suspenseMinor !== 0 && isClosedByOperator(item)
+    const againMinor = isLacking || item.isVoid ? ZERO : negated(refund.suspenseMinor)
     const legs = suspenseRefundVoidLegs(refund, againMinor)
-    const booking = { type: 'reversal', legs } as const
+    const booking = { type: 'reversal', legs, ...(isLacking && { finding }) } as const
     if (againMinor === 0) return booking
     const refundedMinor = less(item.refundedMinor ?? ZERO, againMinor)
     return { ...booking, set: { refundedMinor, status: 'open' } }

@@ -57,7 +57,6 @@ export async function movePayment(
     if (hasMoved(payment.movements, row)) return
     if (payment.movements.length >= MAX_MOVEMENTS) return bookExcessRow(deps, payment, row)
     const movement = await prepareMovement(deps, payment, row, deps.now())
-    if (movement === undefined) return
     const unbooked = requireUnbookedByHouse(row)
     const steps = { ...movement.steps, ...unbooked }
     const outcome = await deps.table.transact<string>(steps, movement.freshUntil)
@@ -89,7 +88,7 @@ function bookExcessRow(deps: MoveDeps, payment: Payment, row: MoneyRow) {
 
 /**
  * The steps of one row's movement, and `report`, which sends the event and the findings after the
- * commit. Undefined for a row that was applied before.
+ * commit. Throws for a row that was applied before.
  */
 export async function prepareMovement(
   deps: MoveDeps,
@@ -98,7 +97,7 @@ export async function prepareMovement(
   now: Timestamp,
 ) {
   const result = moveMoney(moneyOf(payment), row)
-  if (result === undefined) return undefined
+  assertInvariant(result !== undefined, 'a row that was applied moves no money again')
   const findings = findingsOf(payment, row, result.figures.netMinor, now)
   const { after, steps } = await planMove(deps, payment, { row, result }, now)
   const announcement = await announcementOfMovement(deps, after)

@@ -17,7 +17,10 @@ export type Provider = {
   getPayment(providerPaymentId: string, timeoutMs?: number): Promise<Answer<ProviderPayment>>
   cancelRequest(paymentRequestId: string, timeoutMs?: number): Promise<CancelAnswer>
   /** Their order is not documented, so `afterId` is the only position in a span. */
-  listTransactions(filter: TransactionFilter, timeoutMs?: number): Promise<Answer<TransactionPage>>
+  listTransactions(
+    filter: TransactionFilter,
+    timeoutMs?: number,
+  ): Promise<Found<TransactionPage> | Unanswered>
   /** The balance has no settlement time, so it proves no settlement. */
   getBalance(): Promise<Answer<ProviderBalance>>
   /** How long the provider refuses calls of an operation, by its last answer; 0: not paused. */
@@ -82,10 +85,9 @@ export function providerFailure(
   return new GatewayError('server_error', `${cause}; ${advice}`, details)
 }
 
-export type Answer<T> =
-  | { readonly kind: 'found'; readonly value: T }
-  | { readonly kind: 'not_found' }
-  | Unanswered
+type Found<T> = { readonly kind: 'found'; readonly value: T }
+
+export type Answer<T> = Found<T> | { readonly kind: 'not_found' } | Unanswered
 
 export type CreateAnswer =
   | { readonly kind: 'created'; readonly request: ProviderRequest }

@@ -45,7 +45,10 @@ export function fakeProvider(now?: () => Timestamp) {
       requests.set(id, { ...request, status: 'cancelled' })
       return { kind: 'cancelled' }
     },
-    listTransactions: async (filter) => found(pageOfRows(transactions, filter)),
+    listTransactions: async (filter) => ({
+      kind: 'found',
+      value: pageOfRows(transactions, filter),
+    }),
     getBalance: async () => ({ kind: 'found', value: { account: 'CASH', amountMinor: ZERO } }),
     pauseMs: () => 0,
     callsLeft: () => undefined,

@@ -71,6 +71,11 @@ it('find-payments by a provider id shows a payment and its suspense items', asyn
     const stranger = await aStoredClient(deps)
     expect((await find(deps, { ...query, client_id: stranger.clientId })).ids).toStrictEqual([])
   }
+  deps.provider.silence('getPayment')
+  expect(
+    await invokeAdmin('find-payments', deps, { provider_payment_id: providerPaymentId }),
+  ).toMatchObject({ status: 502 })
+  deps.provider.heal('getPayment')
   const watched = recordTable(deps)
   expect((await find(watched.deps, { provider_payment_id: 'py-unknown' })).ids).toStrictEqual([])
   expect(watched.calls).toStrictEqual([])

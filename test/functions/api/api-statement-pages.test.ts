@@ -230,13 +230,19 @@ describe('GET /v1/statement when its two sources differ', () => {
     ['balance', () => ({ balanceMinor: 1 })],
     ['day', ({ position }) => ({ position: { ...position, day: 'x' } })],
     ['last final day', () => ({ checked: { day: '2031-01-01', minor: 1 } })],
+    ['sum of the last final day', ({ checked }: Kept) => ({ checked: { ...checked, minor: 1 } })],
     ['final day of today', ({ to }: Kept) => ({ checked: { day: to, minor: 1 } })],
     ['first day', () => ({ from: '1971-01-01', position: { day: '1971-01-01' } })],
   ])(
     'takes a cursor whose %s its caller altered for what it is: 422, and nothing is written',
     async (_, change) => {
-      const { own, deps, ask, statement } = await aSettledMonth()
-      const { next } = await statement({ ...DAYS, limit: '1' })
+      const { own, deps, caller, settlement, ask, statement } = await aSettledMonth()
+      await payOut(deps, settlement)
+      deps.clock.advance(86_400)
+      await closeDays(deps, caller)
+      await aSucceededPayment(deps, caller)
+      deps.published.length = 0
+      const { next } = await statement({ from: DAYS.from, limit: '1' })
       const kept = JSON.parse(Buffer.from(next ?? '', 'base64url').toString())
       const altered = { ...kept, ...change(kept) }
       const after = Buffer.from(JSON.stringify(altered)).toString('base64url')
@@ -262,4 +268,4 @@ describe('GET /v1/statement when its two sources differ', () => {
   })
 })
 
-type Kept = { readonly to: string; readonly position: object }
+type Kept = { readonly to: string; readonly position: object; readonly checked: object }

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { ZERO } from '../../../shared/money.ts'
 import { TimestampSchema } from '../../../shared/time.ts'
 import { API, type ApiClient, anApiClient, call, type Query } from '../../support/api-event.ts'
+import { adjustBalance } from '../../support/money-rows.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
-import { payOut, sweptADayLater } from '../../support/settlement-builders.ts'
+import { payOut, sweptADayLater, sweptNow } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { payoutHistory } from './payout-history.ts'
 import { aStatementMerchant, openNetOf, totalOfLines } from './statement-merchant.ts'
@@ -96,14 +97,20 @@ describe('GET /v1/statement (design section 8)', () => {
     const { deps, caller, statement } = await aStatementMerchant()
     await atTime(deps, '2026-11-20T04:00:00.000Z', caller)
     const settlement = await sweptADayLater(deps, caller)
-    await payOut(deps, settlement)
-    deps.clock.advance(60)
+    await adjustBalance(deps, caller, 'correction', 7)
+    const later = await sweptNow(deps, caller)
+    for (const paid of [later, settlement]) {
+      await payOut(deps, paid)
+      deps.clock.advance(60)
+    }
     await aSucceededPayment(deps, caller)
 
     const { lines } = await statement({ from: '2026-11-21' })
 
-    expect(lines.map(({ type }) => type)).toStrictEqual(['payment', 'payout'])
-    expect((lines[0]?.at ?? '') > (lines[1]?.at ?? '')).toBe(true)
+    const types = ['correction', 'payment', 'payout', 'payout']
+    expect(lines.map(({ type }) => type)).toStrictEqual(types)
+    expect(lines.at(-1)?.settlement_id).toBe(settlement.settlementId)
+    expect((lines[1]?.at ?? '') > (lines[3]?.at ?? '')).toBe(true)
   })
 
   it('shows nothing of another merchant, and refuses its cursor', async () => {

@@ -9,16 +9,18 @@ import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { sweepSettlements } from '../../../shared/settlement/sweep-settlements.ts'
 import {
   auditHeadKey,
+  auditRecordPk,
   clientKey,
   houseEntryKey,
   suspenseKey,
+  syncJobKey,
   windowKey,
 } from '../../../shared/table/keys.ts'
 import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import { DAY_MS, dayNumber, MINUTE_MS, SECOND_MS } from '../../../shared/time.ts'
 import { readVerdict } from '../../../shared/verdict/verdict-store.ts'
 import { fileOf } from '../../support/batch-builders.ts'
-import { aRefund, halvedSuspense } from '../../support/money-rows.ts'
+import { aFinding, aRefund, halvedSuspense } from '../../support/money-rows.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import {
@@ -32,7 +34,7 @@ import {
   standingOf,
   withoutFloor,
 } from '../../support/settlement-builders.ts'
-import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, erase, keyOfRow, putRaw, rawItem } from '../../support/tampering.ts'
 import { interceptTable, type MemoryDeps, memoryDeps, ownDeps } from '../../support/test-deps.ts'
 import { auditedHistory } from './audited-history.ts'
 
@@ -102,6 +104,14 @@ it.each<[string, Loss, found: readonly unknown[][]]>([
   [
     'row is lost',
     (deps, { clientId }) => erase(deps, clientKey(clientId)),
+    [['client', 'missing']],
+  ],
+  [
+    'row and records are lost',
+    async (deps, { clientId }) => {
+      for (const row of deps.stored.items(auditRecordPk(clientId))) await erase(deps, keyOfRow(row))
+      await erase(deps, clientKey(clientId))
+    },
     [['client', 'missing']],
   ],
 ])(
@@ -247,7 +257,9 @@ it('a night in several runs keeps and tells what each run found, and is fresh af
   const client = await withoutFloor(deps)
   const strayKey = houseEntryKey(dayText(dayNumber(deps.now())), 'txn-1', 'topup')
   await putRaw(deps, { ...strayKey, type: 'topup' })
+  await putRaw(deps, { ...syncJobKey('head'), round: 'x' })
   await halvedSuspense(deps, client)
+  for (let at = 0; at < 250; at++) await aFinding(deps, { subject: `txn-${at}` })
   const beganAt = deps.now()
   const verdict = () => readVerdict(deps, GATEWAY_OWNER)
 
@@ -260,9 +272,11 @@ it('a night in several runs keeps and tells what each run found, and is fresh af
 
   expect(fresh.length).toBeGreaterThan(2)
   expect(fresh).toStrictEqual([...fresh.slice(1).map(() => undefined), beganAt])
-  expect(deps.published.filter(({ subject }) => subject === GATEWAY_OWNER)).toHaveLength(2)
+  expect(deps.published.filter(({ subject }) => subject === GATEWAY_OWNER)).toHaveLength(3)
   const { standing, progress } = await verdict()
-  expect(new Set(standing.map(({ what }) => what))).toStrictEqual(new Set(['house_entry']))
+  expect(new Set(standing.map(({ what }) => what))).toStrictEqual(
+    new Set(['house_entry', 'sync_head']),
+  )
   expect(progress).toBeUndefined()
   expect(await standingOf(deps, client)).toMatchObject([
     { part: 'suspense', what: 'suspense.amount_minor' },

@@ -171,6 +171,10 @@ describe('compare-balance (design section 12)', () => {
 
     expect(await compareNow(slow)).toStrictEqual({ waits: true })
     expect(deps.lines.at(-1)).toMatchObject({ code: 'balance.waiting', fields: { looks: 0 } })
+    deps.provider.silence('getBalance')
+    expect(await compareNow(slow)).toStrictEqual({ asked: false })
+    deps.provider.showBalance(0)
+    expect(await compareNow(slow)).toStrictEqual({ waits: true })
     // The client is read already: only a later look sees this payment.
     await post(deps, await anOpenPayment(deps, client))
     answer(96_000 * 2)
@@ -178,7 +182,7 @@ describe('compare-balance (design section 12)', () => {
     expect(await compareNow(slow)).toStrictEqual({ waits: true })
     expect(await later(deps, slow)).toStrictEqual({ waits: true })
     expect(await compareNow(slow)).toStrictEqual({ day: '2026-11-20', gap_minor: 0 })
-    expect(deps.provider.countOf('getBalance')).toBe(2)
+    expect(deps.provider.countOf('getBalance')).toBe(4)
   })
 
   it.for(['the provider does not answer', 'no look ends', 'every run fails', 'its rule is off'])(

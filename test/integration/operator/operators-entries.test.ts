@@ -13,7 +13,7 @@ import { findAnySettlement } from '../../../shared/settlement/settlement-store.t
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
-import { aHouseRow, bookRefund } from '../../support/money-rows.ts'
+import { aHouseRow, bookRefund, entryKeyOf } from '../../support/money-rows.ts'
 import {
   auditRecordsOf,
   invokeAdmin,
@@ -27,9 +27,12 @@ import {
   entriesIn,
   post,
 } from '../../support/paid-builders.ts'
+import { aPendingPayment } from '../../support/payment-builders.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { aLoneClient, payOut, sweptNow } from '../../support/settlement-builders.ts'
-import { beforeCommit, memoryDeps } from '../../support/test-deps.ts'
+import { paymentOf } from '../../support/synced-payment.ts'
+import { erase } from '../../support/tampering.ts'
+import { beforeCommit, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { recount } from '../recount/torn-world.ts'
 import { clientTest } from '../settlement/client-test.ts'
 import { approvedFor } from './approved-for.ts'
@@ -130,19 +133,22 @@ describe('return-payout (design sections 7 and 12)', () => {
   )
 })
 
+function refund(deps: TestDeps, input: object) {
+  return invokeAdmin('refund-payment', deps, { operator: OPERATOR, ...input })
+}
+
 describe('refund-payment (design sections 7, 10 and 12)', () => {
   clientTest(
     'books a transfer from our bank as a refund, once, with its event',
     async ({ deps, client }) => {
       const payment = await aSucceededPayment(deps, client)
       const input = {
-        operator: OPERATOR,
         payment_id: payment.paymentId,
         amount_minor: 60_000,
         bank_reference: crypto.randomUUID().toUpperCase(),
       }
 
-      const reply = await invokeAdmin('refund-payment', deps, input)
+      const reply = await refund(deps, input)
 
       expect(reply).toMatchObject({
         status: 200,
@@ -159,18 +165,22 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
         takenBackMinor: 60_000,
         reversal: { kind: 'refund', amountMinor: 60_000 },
       })
-      expect(await invokeAdmin('refund-payment', deps, input)).toStrictEqual(reply)
-      expect(
-        await invokeAdmin('refund-payment', deps, { ...input, amount_minor: 1 }),
-      ).toMatchObject({ status: 409 })
-      expect(
-        await invokeAdmin('refund-payment', deps, { ...input, bank_reference: 'BCA 8' }),
-      ).toMatchObject({
+      expect(await refund(deps, input)).toStrictEqual(reply)
+      const ofOne = { ...input, amount_minor: 1 }
+      expect(await refund(deps, ofOne)).toMatchObject({ status: 409 })
+      const again = { ...input, bank_reference: 'BCA 8' }
+      expect(await refund(deps, again)).toMatchObject({
         status: 422,
         body: { message: 'amount_minor: only 40000 IDR of this payment did not go back yet' },
       })
+      await erase(deps, entryKeyOf(await paymentOf(deps, { payment }), 'refund'))
+      expect(await refund(deps, input)).toMatchObject({ status: 409 })
+      deps.clock.advance(60)
+      await recount(deps, client)
+      const ofPending = { ...input, payment_id: (await aPendingPayment(deps, client)).paymentId }
+      expect(await refund(deps, ofPending)).toMatchObject({ status: 422 })
       const { paymentId: payment_id } = await aSucceededPayment(deps, client)
-      expect(await invokeAdmin('refund-payment', deps, { ...input, payment_id })).toMatchObject({
+      expect(await refund(deps, { ...input, payment_id })).toMatchObject({
         status: 409,
         body: { message: `bank:${input.bank_reference} has refunded another payment` },
       })
@@ -193,8 +203,7 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
     else if (rowStatus) transactions.splice(0, transactions.length, { ...row, status: rowStatus })
     else deps.provider.silence('listTransactions', 'server_error')
 
-    const reply = await invokeAdmin('refund-payment', deps, {
-      operator: OPERATOR,
+    const reply = await refund(deps, {
       payment_id: payment.paymentId,
       amount_minor: 60_000,
       bank_reference: 'BCA7',
@@ -209,7 +218,6 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
     const payment = await aSucceededPayment(deps, client)
     const given = { amountMinor: minor(60_000), feeMinor: minor(2_000) }
     const row = { ...aHouseRow(deps, 'txn_out', -62_000), ...given }
-    await bookUnmatchedRow(deps, row)
     const act = (amount_minor: number) =>
       invokeWhole('refund-payment', deps, {
         operator: OPERATOR,
@@ -218,6 +226,8 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
         provider_transaction_id: 'txn_out',
       })
 
+    expect(await act(60_000)).toMatchObject({ status: 404 })
+    await bookUnmatchedRow(deps, row)
     expect(await act(59_999)).toMatchObject({
       status: 422,
       body: { message: "amount_minor: the row's own amount is 60000, out" },
@@ -241,13 +251,12 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
     async ({ deps, client }) => {
       const payment = await anOpenPayment(deps, client)
       const input = {
-        operator: OPERATOR,
         payment_id: payment.paymentId,
         amount_minor: 10_000,
         bank_reference: crypto.randomUUID().toUpperCase(),
       }
 
-      expect(await invokeAdmin('refund-payment', deps, input)).toMatchObject({
+      expect(await refund(deps, input)).toMatchObject({
         status: 200,
         body: { id: null, posted_at: null },
       })
@@ -282,11 +291,9 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
   it.for([{}, { provider_transaction_id: 'x', bank_reference: 'y' }])(
     'needs one of the two ids: %o',
     async (ids) => {
-      const input = { operator: OPERATOR, payment_id: 'x', amount_minor: 1, ...ids }
+      const input = { payment_id: 'x', amount_minor: 1, ...ids }
 
-      expect(await invokeAdmin('refund-payment', memoryDeps(), input)).toMatchObject({
-        status: 422,
-      })
+      expect(await refund(memoryDeps(), input)).toMatchObject({ status: 422 })
     },
   )
 })

@@ -4,6 +4,7 @@
  * the transaction that writes or resolves the item.
  */
 import { describe, expect } from 'vitest'
+import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { holdMoney } from '../../../shared/payment/held-money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
@@ -207,7 +208,12 @@ describe('what became of held money is shown and told', () => {
   })
 })
 
-it('the payment shows the last ten in order, and tells of older ones', async ({ deps, held }) => {
+it('the payment shows the last ten in order, and tells of older ones', async ({
+  deps,
+  payment,
+  held,
+}) => {
+  deps.clock.advance(3_600)
   const oldest = await held.paySecond()
   for (let at = 0; at < 11; at++) await held.payAgain(61_000 + at)
   await refund(deps, oldest, 60_000)
@@ -215,6 +221,7 @@ it('the payment shows the last ten in order, and tells of older ones', async ({ 
   const amounts = (await held.shown())?.map((one) => one.amount_minor)
   expect(amounts).toStrictEqual(Array.from({ length: 10 }, (_, at) => 61_001 + at))
   expect(await held.told()).toContain('refunded')
+  expect(await auditLedger(deps, payment.clientId)).toMatchObject({ differences: [] })
 })
 
 describe('the transaction of held money', () => {

@@ -13,6 +13,7 @@ import {
 } from '../../../shared/suspense/suspense-store.ts'
 import { houseEntryKey, notedKey } from '../../../shared/table/keys.ts'
 import type { Timestamp } from '../../../shared/time.ts'
+import { settledRow } from '../../support/fake-provider.ts'
 import { aFinding, aHouseRow } from '../../support/money-rows.ts'
 import { invokeAdmin, listedSuspenseIds } from '../../support/operator-actions.ts'
 import { expectSuspense } from '../../support/synced-payment.ts'
@@ -102,16 +103,19 @@ describe('resolveSuspense (design section 7)', () => {
     expect(entry).toMatchObject({ suspenseMinor: 0, providerMinor: -2_000, costMinor: -2_000 })
   })
 
-  it('is refused when the provider refunds a part between read and write', async ({
-    deps,
-    item,
-  }) => {
-    const raced = beforeCommit(deps, () => refundOf(deps, item, 'txn_between', 2_000))
+  it.for([
+    [2_000, 'conflict', 'open'],
+    [5_000, 'validation', 'resolved'],
+  ] as const)(
+    'is refused when the provider refunds %i of 5,000 between read and write',
+    async ([refundedMinor, code, status], { deps, item }) => {
+      const raced = beforeCommit(deps, () => refundOf(deps, item, item.suspenseId, refundedMinor))
 
-    await expect(resolve(raced, item, 'written_off')).rejects.toMatchObject({ code: 'conflict' })
+      await expect(resolve(raced, item, 'written_off')).rejects.toMatchObject({ code })
 
-    await expectSuspense(deps, item.suspenseId, { status: 'open', refundedMinor: 2_000 })
-  })
+      await expectSuspense(deps, item.suspenseId, { status, refundedMinor })
+    },
+  )
 
   it('a full refund resolves an item, even before its row settles', async ({
     deps,
@@ -125,10 +129,15 @@ describe('resolveSuspense (design section 7)', () => {
       fields: { suspense_id, cause, kind },
     }
     expect(deps.lines).toMatchObject([logLine, { code: 'alert.published' }])
-    await refundOf(deps, item, 'txn_all', 5_000)
+    const ids = { providerPaymentId: suspense_id, reference: 'order 17' }
+    const row = aHouseRow(deps, 'txn_own', 4_900)
+    deps.provider.transactions.push(settledRow(ids, deps.now(), row))
+    // An operator has just read that the row has settled.
+    const raced = beforeCommit(deps, () => refundOf(deps, item, 'txn_all', 5_000))
+    await expect(resolve(raced, item, 'written_off')).rejects.toThrow('already resolved')
     await expectSuspense(deps, item.suspenseId, { status: 'resolved', resolution: 'refunded' })
 
-    await bookSuspense(deps, item, aHouseRow(deps, 'txn_own', 4_900))
+    await bookSuspense(deps, item, row)
 
     const entry = await houseEntryOf(deps, 'txn_own', 'suspense', item.createdAt)
     expect(entry).toMatchObject({ providerMinor: 4_900, suspenseMinor: 5_000 })
@@ -163,6 +172,8 @@ describe('resolveSuspense (design section 7)', () => {
     const openFinding = await aFinding(deps, { cause: 'fee_assumed' })
 
     await expect(resolve(deps, item)).rejects.toThrow('has not settled this money yet')
+    deps.provider.silence('getPayment', 'server_error')
+    await expect(resolve(deps, item)).rejects.toMatchObject({ code: 'server_error' })
     await expect(resolve(deps, item, 'explained')).rejects.toThrow('money cannot be explained')
     await expect(resolve(deps, openFinding, 'written_off')).rejects.toMatchObject({
       code: 'validation',

@@ -28,6 +28,7 @@ import { anOpenPayment } from '../../support/paid-builders.ts'
 import { aLoneClient, fail, payOut } from '../../support/settlement-builders.ts'
 import { alter, alterSettlement, putRaw } from '../../support/tampering.ts'
 import {
+  beforeCommit,
   interceptTable,
   memoryDeps,
   recordTable,
@@ -231,6 +232,8 @@ it.each([
     await changing({ payout_hold: 'a court order' })(deps, other)
     expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422 })
 
+    const raced = beforeCommit(deps, () => fileOf(deps))
+    expect((await fileOf(raced)).status).toBe(make === openedOnly ? 409 : 200)
     const { ids, leftOut } = await fileOf(deps)
     expect({ ids, leftOut: leftOut.slice(-1) }).toMatchObject(inUse(other))
     expect(await answerPaid(deps, paid, { batch: 1 })).toMatchObject({ body: { done: 1 } })
@@ -240,6 +243,17 @@ it.each([
     expect(await auditBatches(deps)).toStrictEqual([])
   },
 )
+
+it('an open batch is finished without a payout that is on hold by then, by two at once', async () => {
+  const { deps, paid, other } = await twoInABatch(openedOnly)
+  await changing({ payout_hold: 'a court order' })(deps, other)
+  const finished = { ids: [paid.settlementId], leftOut: [{ settlement_id: other.settlementId }] }
+
+  await expectFile(
+    beforeCommit(deps, () => expectFile(deps, finished)),
+    finished,
+  )
+})
 
 it('many lines of one answer to a batch that a restore opened again are written down', async () => {
   const deps = memoryDeps()

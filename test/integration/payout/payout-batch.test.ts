@@ -29,7 +29,14 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { isNightly } from '../../support/runs.ts'
 import { BANK, BY_OPERATOR, fail, payOut } from '../../support/settlement-builders.ts'
 import { alter, alterSettlement } from '../../support/tampering.ts'
-import { beforeCommit, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import {
+  beforeCommit,
+  beforeFirst,
+  interceptTable,
+  memoryDeps,
+  type TableCall,
+  type TestDeps,
+} from '../../support/test-deps.ts'
 import { accept, approvePayout } from '../../support/with-approval.ts'
 
 function pay(deps: TestDeps, settlementId: string) {
@@ -66,6 +73,10 @@ it('what the bank did is written down though the gate refuses by then, with one 
   const { settlementId: id } = settlement
   const changeDigest = (digest: string) => alter(deps, settlementKey(id), { digest })
   await changeDigest('1')
+  // Whether the gate refuses is not known.
+  const isOfGate = (call: TableCall) => JSON.stringify(call).includes('VERDICT#gateway')
+  const broken = beforeFirst(deps, isOfGate, () => Promise.reject(new Error('no table')))
+  expect(await pay(broken, id)).toMatchObject({ status: 500 })
   const raced = beforeCommit(deps, () => changeDigest('2'))
 
   expect(await pay(raced, id)).toMatchObject({ status: 200 })
@@ -105,6 +116,15 @@ it.each([
   await expectFile(deps, { batch: { number: 1, state: 'ready' }, ids: [] })
 })
 
+it('two payouts of an open batch fail one after the other', async () => {
+  const { deps, paid, other } = await twoInABatch(dyingFileOf)
+  const raced = beforeCommit(deps, () => fail(deps, other))
+
+  await expect(fail(raced, paid)).rejects.toMatchObject({ code: 'conflict' })
+
+  expect(await fail(deps, paid)).toMatchObject({ status: 'failed' })
+})
+
 it('a file has no line of a settlement that changes after it was judged', async () => {
   const { deps, settlementId } = await aLonePayout()
   let writes = 0
@@ -117,6 +137,8 @@ it('a file has no line of a settlement that changes after it was judged', async 
 
   for (const asked of [raced, deps])
     expect(await fileOf(asked)).toMatchObject({ status: 200, ids: [] })
+  await alterSettlement(deps, { settlementId }, { net_minor: 0 })
+  await expectFile(deps, { leftOut: [{ reason: 'there is nothing to transfer' }] })
 })
 
 it('a settlement beyond the limit of a batch is left out with its approval, for the next', async () => {

@@ -6,8 +6,8 @@ import { recordDifferences } from '../../../shared/verdict/verdict-store.ts'
 import { changing } from '../../support/batch-builders.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { alter, putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeCommit, recordTable, type TestDeps } from '../../support/test-deps.ts'
+import { alter, alterSettlement, putRaw, rawItem } from '../../support/tampering.ts'
+import { beforeCommit, interceptTable, type TestDeps } from '../../support/test-deps.ts'
 import { differenceOf, auditedTest as it } from './recorded-settlement.ts'
 
 async function alterWriteOffs(
@@ -29,20 +29,37 @@ function accept(deps: TestDeps, client: Client, fields: object = {}) {
 const REFUSED = { status: 422, body: { field_errors: expect.any(Object) } }
 
 describe('the payout gate and differences', () => {
-  it('passes again when an audit has ended just before the write', async ({
+  it.for([
+    [1, 200],
+    [3, 409],
+  ] as const)(
+    'passes again when an audit has ended just before the write, at most three times: %i, %i',
+    async ([audits, answered], { deps, client: { clientId }, pay }) => {
+      let writes = 0
+      const overtaken = interceptTable(deps, {
+        before: async ({ name }) => {
+          if (name !== 'transact' || ++writes > audits) return
+          deps.clock.advance(1)
+          await recordDifferences(deps, clientId, new Map(), { figuresAt: deps.now() })
+        },
+      })
+
+      expect((await pay({}, overtaken)).status).toBe(answered)
+      expect(writes).toBe(answered === 200 ? 2 : 3)
+    },
+  )
+
+  it('refuses what neither the list nor the window of its client names', async ({
     deps,
     client,
+    settlement,
     pay,
   }) => {
-    const { clientId } = client
-    const overtaken = beforeCommit(deps, () =>
-      recordDifferences(deps, clientId, new Map(), { figuresAt: deps.now() }),
-    )
-    deps.clock.advance(1)
-    const { deps: recorded, calls } = recordTable(overtaken)
+    await alterSettlement(deps, settlement, { owner: undefined })
+    await alter(deps, windowKey(client.clientId), { last_settlement_id: undefined })
 
-    expect((await pay({}, recorded)).status).toBe(200)
-    expect(calls.filter(({ name }) => name === 'transact')).toHaveLength(2)
+    const differences = expect.arrayContaining([`settlement of ${settlement.settlementId}`])
+    expect(await pay()).toMatchObject({ body: { field_errors: { differences } } })
   })
 
   it('does not wait for counts', async ({ deps, client, pay }) => {

@@ -64,6 +64,20 @@ it.for([
   },
 )
 
+it('an answer that says failed of a paid settlement, or one debit of no batch, is refused', async ({
+  deps,
+  paid,
+}) => {
+  await answerPaid(deps, paid)
+  const alone = await aWaitingSettlement(deps)
+
+  const failed = await answerLine(deps, paid, { outcome: 'failed' })
+  const debit = await answerPaid(deps, alone, { is_one_debit: true })
+
+  expect(JSON.stringify(failed)).toContain('it is marked paid already. return-payout')
+  expect(JSON.stringify(debit)).toContain('it is in no batch')
+})
+
 it('a batch gives its file again after a line that names its payout by mistake', async ({
   deps,
   paid,

@@ -190,11 +190,13 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     await storeOpen(deps, [...others, last as Payment])
     deps.clock.advance(2)
     const raced = beforeCommit(deps, () =>
-      Promise.all(others.map((payment) => post(deps, payment))),
+      Promise.all([overdue, ...others].map((payment) => post(deps, payment))),
     )
 
     expect(await sweep(raced, client)).toMatchObject({ paymentCount: 7 })
-    for (const payment of [overdue, last as Payment]) await expectFee(deps, payment, ASSUMED)
+    await expectFee(deps, last as Payment, ASSUMED)
+    const subject = `${last?.paymentId}#transaction_missing`
+    expect(deps.published).toMatchObject([{ subject }])
   })
 })
 

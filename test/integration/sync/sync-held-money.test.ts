@@ -7,7 +7,13 @@ import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { houseTotalKey, suspenseKey } from '../../../shared/table/keys.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
-import { expectFinding, expectSuspense, notifyOf, paymentOf } from '../../support/synced-payment.ts'
+import {
+  expectFinding,
+  expectSuspense,
+  findingAbout,
+  notifyOf,
+  paymentOf,
+} from '../../support/synced-payment.ts'
 import { erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { expectCase, send } from '../payment/dispute-news.ts'
@@ -167,6 +173,35 @@ describe('sync: rows that return money in suspense', () => {
 
       await expectSuspense(deps, providerPaymentId, { status: 'resolved', resolution: 'refunded' })
       expect(await sumsOf(deps)).toStrictEqual(ZERO_SUMS)
+    },
+  )
+
+  heldTest.for([
+    ['was written off', { providerMinor: 95_560, costMinor: 35_560, otherMinor: 60_000 }],
+    ['is void', {}],
+  ] as const)(
+    'the void of a part’s refund opens no item that %s',
+    async ([how, kept], { deps, hold, sync, showAnew }) => {
+      const { heldRow, item } = await hold('second_capture')
+      const part = { amountMinor: minor(40_000), providerMinor: minor(-40_000) }
+      const refund = { ...heldRow, ...refundFields, ...part, updatedAt: deps.now() }
+      await sync(refund)
+      if (how === 'is void') showAnew(heldRow, { status: 'reversed' })
+      else await resolve(deps, { suspenseId: heldRow.providerPaymentId }, 'written_off')
+      await sync()
+      const closed = await item()
+      deps.clock.advance(600)
+      showAnew(refund, { status: 'reversed' })
+
+      await sync()
+
+      expect(await item()).toStrictEqual(closed)
+      expect(closed?.status).toBe('resolved')
+      // Its customer lacks what the void has taken back.
+      const told = await findingAbout(deps, `${refund.transactionId}#reversal`, 'reversed_upstream')
+      expect(told?.status).toBe(how === 'is void' ? undefined : 'open')
+      expect(await sumsOf(deps)).toStrictEqual({ ...ZERO_SUMS, ...kept })
+      await expectHouseBalanced(deps)
     },
   )
 

@@ -1,13 +1,15 @@
 import { describe, expect } from 'vitest'
 import { paymentIdForKey } from '../../../shared/ids.ts'
-import { bookingsOf, takeOverRow } from '../../../shared/journal/house-store.ts'
+import { bookingsOf } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { houseRowOf } from '../../../shared/posting/house-journal.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { settledRow } from '../../support/fake-provider.ts'
+import { adjustBalance } from '../../support/money-rows.ts'
 import { ledgerView, paidWhileCreating } from '../../support/payment-builders.ts'
+import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import {
   expectFinding,
   expectPayment,
@@ -201,22 +203,26 @@ describe('sync: rows that are not rupiah', () => {
 
   it('is booked back also if an operator takes it over at the same moment, with a finding', async ({
     deps,
-    client: { clientId },
+    client,
     sync,
     showAnew,
   }) => {
-    const row = settledRow(foreignIds, deps.now(), { type: 'account' })
+    const row = settledRow(foreignIds, deps.now(), {
+      type: 'account',
+      transfer: 'withdrawal',
+      providerMinor: minor(-100_000),
+    })
     await sync(row)
     deps.clock.advance(600)
     showAnew(row, { status: 'reversed' })
-    const { unmatched } = await bookingsOf(deps, houseRowOf(row))
-    const taken = unmatched && takeOverRow(unmatched, { postedAt: deps.now(), clientId })
-    const takeOver = () => deps.table.transact<string>({ ...taken })
+    const takeOver = () =>
+      adjustBalance(deps, client, 'correction', row.providerMinor, 'ROW-1', row.transactionId)
 
     await syncProviderTransactions(beforeCommit(deps, takeOver))
 
     expect(await bookingsOf(deps, houseRowOf(row))).toMatchObject({ correction: {}, reversal: {} })
     const subject = `${row.transactionId}#reversal`
     expect(await findingAbout(deps, subject, 'reversed_upstream')).toBeDefined()
+    await expectHouseBalanced(deps)
   })
 })
