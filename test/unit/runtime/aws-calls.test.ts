@@ -106,13 +106,15 @@ describe('secrets in Secrets Manager', () => {
     },
   )
 
-  it('are read again while they are missing', async () => {
+  it('are read again while missing or unreadable', async () => {
     const missing = new ResourceNotFoundException({ message: 'no', $metadata: {} })
-    manager.on(GetSecretValueCommand).rejectsOnce(missing).resolves({ SecretString: 'value' })
+    const answers = manager.on(GetSecretValueCommand).rejectsOnce(missing).resolvesOnce({})
+    answers.rejectsOnce('down').resolves({ SecretString: 'value' })
     const secrets = secretsManager(new SecretsManagerClient({}), () => 0)
 
-    for (const seen of [undefined, 'value', 'value']) expect(await secrets.get('s')).toBe(seen)
-    expect(manager.commandCalls(GetSecretValueCommand)).toHaveLength(2)
+    for (const seen of [undefined, undefined, 'Error: down', 'value', 'value'])
+      expect(await secrets.get('s').catch(String)).toBe(seen)
+    expect(manager.commandCalls(GetSecretValueCommand)).toHaveLength(4)
   })
 })
 
