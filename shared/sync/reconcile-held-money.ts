@@ -1,4 +1,4 @@
-import { bookingsOf, isLeftToOperator } from '../journal/house-store.ts'
+import { bookingsOf } from '../journal/house-store.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import {
@@ -50,7 +50,6 @@ export async function reconcileHeldMoney(
     return 'done'
   }
   if (moneyRow?.type === 'refund' || moneyRow?.type === 'chargeback') {
-    if (await isLeftToOperator(deps, row)) return 'done'
     const amountMinor = transaction.disputedMinor ?? row.amountMinor
     const about = { cause: 'row_contradicts', payment: item } as const
     const contradiction = syncFinding(deps, transaction, about)

@@ -114,9 +114,8 @@ async function runSync(
 async function readHeadRound(run: SyncRun, reading: HeadReading) {
   const round = await nextRound(run.deps)
   const [first, ...others] = round.slices
-  if (first === undefined) return round.to
   const isInPlace = reading === 'in place' && round.isShort
-  if (!isInPlace && !(await moveHead(run.deps, round, round.slices))) {
+  if (!first || (!isInPlace && !(await moveHead(run.deps, round, round.slices)))) {
     run.end = 'overtaken'
     return undefined
   }

@@ -246,8 +246,12 @@ describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
       'cursor: must be the cursor of an earlier answer to the same request',
       { since: AT, cursor: 'x' },
     ],
-  ])('refuses an invalid body with the message %j', async ([message, body], { ask, endpoint }) => {
-    const answer = await ask('redeliverToEndpoint', { id: endpoint.endpointId, body })
+    ['the endpoint is disabled', { since: AT }, false],
+  ] as const)('refuses with the message %j', async (row, { deps, ask, endpoint: { clientId } }) => {
+    const [message, body, enabled = true] = row
+    const { endpointId: id } = await storedEndpoint(deps, { clientId, enabled })
+
+    const answer = await ask('redeliverToEndpoint', { id, body })
 
     expect(answer).toMatchObject({ status: 422, body: { message } })
   })

@@ -14,6 +14,7 @@ import {
 } from '../../support/payment-builders.ts'
 import { notifyOf } from '../../support/synced-payment.ts'
 import {
+  beforeFirst,
   failingOn,
   recordTable,
   requestsAround,
@@ -191,6 +192,17 @@ describe('a capture while the payment is still being created (OVO answers at onc
     expect(await reread()).toMatchObject({ status: 'succeeded' })
     expect(await ledger()).toStrictEqual(CREDITED)
     expect(await suspenseItem()).toBeUndefined()
+  })
+
+  it('is credited at once if the commit comes before it is stored', async () => {
+    const { deps, creating, answer, providerPaymentId, ledger } = await paidOvo()
+    const late = beforeFirst(deps, 'update', () => {
+      answer.resolve()
+      return creating
+    })
+
+    expect((await notifyOf(late, providerPaymentId)).kind).toBe('applied')
+    expect(await ledger()).toStrictEqual(CREDITED)
   })
 
   it.each([undefined, TIMED_OUT])(

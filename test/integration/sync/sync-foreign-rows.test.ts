@@ -210,21 +210,22 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     },
   )
 
-  it('rows of the account itself are not findings, and the log counts them', async ({
+  it('rows of the account and failed rows are not findings, and the log counts them', async ({
     deps,
     sync,
   }) => {
     const aRow = (fields: Partial<ProviderTransaction>) =>
       settledRow(foreignIds, deps.now(), fields)
+    const status = 'failed'
     const rows = [aRow({ type: 'account' }), aRow({ type: 'account', status: 'reversed' })]
 
-    const summary = await sync(...rows, aRow({ type: 'return', status: 'failed' }))
+    const summary = await sync(...rows, aRow({ type: 'return', status }), aRow({ status }))
 
-    // Two passes read the reversed row, and the second net reads all three.
-    expect(summary).toMatchObject({ transactions: 7, unanswered: 0, complete: true })
+    // Two passes read the reversed row, and the second net all but the last.
+    expect(summary).toMatchObject({ transactions: 8, unanswered: 0, complete: true })
     expect(deps.published).toStrictEqual([])
     expect(deps.lines.filter(({ code }) => code === 'sync.completed')).toMatchObject([
-      { fields: { passed_over: 7 } },
+      { fields: { passed_over: 8 } },
     ])
   })
 
@@ -236,6 +237,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
       'reversed_upstream',
     ],
     ['and no capture is booked on it', { providerPaymentId: '' }, 0, 'refund#money_went_back'],
+    ['and another’s capture moves neither', undefined, 2 * 95_900, 'reversed_upstream'],
     [
       'but is void from the start moves no money',
       { status: 'reversed' },
@@ -244,7 +246,9 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     ],
   ] as const)(
     'a refund that names a payment %s',
-    async ([, fields, pending, reported], { deps, client, credited, sync, syncAfter }) => {
+    async ([, change, pending, reported], { deps, client, paid, credited, sync, syncAfter }) => {
+      const { providerPaymentId } = paid
+      const fields = change ?? { providerPaymentId }
       const row = rowNow(deps, credited, { type: 'return', ...fields })
 
       await sync(row)

@@ -174,6 +174,7 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
 
   it.for([
     ['refused', 1],
+    ['rate_limited', 1],
     ['server_error', 12],
   ] as const)(
     'is asked about although the answer of the row before it is %s, within %i runs',

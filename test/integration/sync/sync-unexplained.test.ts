@@ -42,6 +42,21 @@ describe('sync: a transaction without a payment', () => {
     expect(deps.provider.countOf('getPayment')).toBe(1)
   })
 
+  it.for([
+    ['payment', { kind: 'unanswered', reason: 'server_error' }, 0],
+    ['return', { kind: 'not_found' }, -100_000],
+  ] as const)(
+    'of another product ends after two days without its money: %s %o',
+    async ([type, answer, otherMinor], { deps, paid, syncAfter }) => {
+      deps.provider.answer('getPayment', answer)
+      const { paymentRequestId } = paid.payment
+      const row = settledRow(foreignIds, deps.now(), { type, paymentRequestId })
+
+      expect(await syncAfter(3 * 86_400, row)).toMatchObject({ unanswered: 0 })
+      expect(await sumsOf(deps, '2026-11-23')).toMatchObject({ otherMinor })
+    },
+  )
+
   it('without a payment id becomes a finding, and its id is not used as a payment id', async ({
     deps,
     sync,

@@ -12,7 +12,7 @@ import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { changeEndpoint, markDeleted } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { changeRow } from '../../support/tampering.ts'
-import { recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { beforeFirst, recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
   anEvent,
   attemptRows,
@@ -103,6 +103,20 @@ describe('deliver-webhook: a missing endpoint, secret or event', () => {
       expect(logCodes(deps).at(-1)).toBe('delivery.skipped')
     },
   )
+
+  it('skips no delivery that is sent after the endpoint is enabled', async ({ deps, delivery }) => {
+    const enable = (enabled: boolean) =>
+      changeRow(deps, endpointKey(delivery), { set: { enabled } })
+    await enable(false)
+    const late = beforeFirst(deps, 'update', async () => {
+      await enable(true)
+      await deliver(deps, delivery)
+    })
+
+    await deliver(late, delivery)
+
+    expect(logCodes(deps)).toStrictEqual(['delivery.succeeded', 'delivery.dropped'])
+  })
 
   const secretOfAnother = async (deps: TestDeps) =>
     deps.sealer.seal('a secret', await storedEndpoint(deps))

@@ -1,8 +1,9 @@
+import { Resolver } from 'node:dns/promises'
 import { createServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
 import type { ResolvedAddress, ResolveHost } from '../../../shared/send-webhook.ts'
-import { postWebhook } from '../../../shared/webhook/send/https-webhook-sender.ts'
+import { postWebhook, resolveByDns } from '../../../shared/webhook/send/https-webhook-sender.ts'
 import { listen, selfSignedCertificate } from '../../support/https-servers.ts'
 import {
   answerScript,
@@ -230,6 +231,17 @@ describe('httpsWebhookSender: allowed addresses', () => {
     expect(
       await postWebhook(request, new AbortController().signal, PATIENT.bodyGraceMs),
     ).toStrictEqual(outcome)
+  })
+
+  it('asks for both families of addresses, and needs one of them', async () => {
+    vi.spyOn(Resolver.prototype, 'resolve4').mockResolvedValue(['192.0.2.1'])
+    const six = vi.spyOn(Resolver.prototype, 'resolve6').mockResolvedValueOnce(['2001:db8::1'])
+    six.mockRejectedValue(new Error('ENODATA'))
+
+    const answers = [await resolveByDns('a.example'), await resolveByDns('a.example')]
+
+    const four = { address: '192.0.2.1', family: 4 }
+    expect(answers).toStrictEqual([[four, { address: '2001:db8::1', family: 6 }], [four]])
   })
 
   it('honours NODE_EXTRA_CA_CERTS, and names the host to server and certificate', async () => {

@@ -15,7 +15,7 @@ import {
 } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
 import { redeliver, redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver.ts'
-import { memoryDeps, type TestDeps, withoutQueue } from '../../support/test-deps.ts'
+import { beforeFirst, memoryDeps, type TestDeps, withoutQueue } from '../../support/test-deps.ts'
 import {
   attemptRows,
   deliver,
@@ -29,13 +29,16 @@ import { heldMoneyItem } from '../payment/suspense-test.ts'
 import { webhookTest as it } from './webhook-test.ts'
 
 describe('checkOverdueDelivery (due work)', () => {
-  it('sends the message of an attempt that is a minute overdue; a worker makes the attempt', async () => {
+  it('sends the message of an attempt that is a minute overdue once; a worker makes the attempt', async () => {
     const { deps, delivery } = await dueDelivery({ resends: 1 })
     deps.clock.advance(59)
     expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(false)
     deps.clock.advance(1)
 
-    expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(true)
+    const first = async () =>
+      expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(true)
+    const second = beforeFirst(deps, 'update', first)
+    expect(await checkOverdueDelivery(second, delivery.deliveryId)).toBe(false)
 
     expect(deps.sent).toStrictEqual([sentFor(delivery)])
     expect(await rowOf(deps, delivery)).toMatchObject({

@@ -171,7 +171,7 @@ describe.each(['byOperator', 'byMerchant'] as const)(
       expect(ttls).toStrictEqual([0, 20, 20, 41].map(expiryFrom))
     })
 
-    it('first publishes an alert that is still due, or begins no round', async ({
+    it('first publishes an alert that is still due, or begins no round; of two callers one does', async ({
       deps,
       delivery,
       redeliver,
@@ -187,13 +187,15 @@ describe.each(['byOperator', 'byMerchant'] as const)(
       expect(deps.published).toStrictEqual([])
       expect(await row()).toMatchObject({ status: 'abandoned' })
 
-      expect(await redeliver()).toMatchObject({ status: 200 })
+      const dueAt = addMs(deps.now(), 60_000)
+      const answers = await Promise.all([redeliver(), redeliver()])
 
+      expect(answers).toMatchObject([{ status: 200 }, inProgress])
       expect(deps.published).toMatchObject([
         { kind: 'delivery.abandoned', subject: delivery.endpointId },
       ])
       expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBeUndefined()
-      expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
+      expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
     })
 
     it('is refused if the last round of the day began during the publication of the alert', async ({

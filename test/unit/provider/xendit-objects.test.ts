@@ -113,6 +113,7 @@ it.each<[number, object, CancelAnswer]>([
     { ...PAID_REQUEST, status: 'CANCELED', payment_request_id: 'pr-2' },
     noAnswer('server_error'),
   ],
+  [400, { error_code: 'TEMPORARILY_UNAVAILABLE' }, noAnswer('server_error')],
   [500, { error_code: 'INACTIVE_PAYMENT_REQUEST', message: 'x' }, noAnswer('server_error')],
 ])('xendit cancelRequest reads %i with %j as %j', async (status, body, expected) => {
   expect(await answerTo(status, body, (provider) => provider.cancelRequest('pr-1'))).toStrictEqual(

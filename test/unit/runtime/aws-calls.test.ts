@@ -106,13 +106,15 @@ describe('secrets in Secrets Manager', () => {
     },
   )
 
-  it('are read again while they are missing', async () => {
+  it('are read again while missing or unreadable', async () => {
     const missing = new ResourceNotFoundException({ message: 'no', $metadata: {} })
-    manager.on(GetSecretValueCommand).rejectsOnce(missing).resolves({ SecretString: 'value' })
+    const answers = manager.on(GetSecretValueCommand).rejectsOnce(missing).resolvesOnce({})
+    answers.rejectsOnce('down').resolves({ SecretString: 'value' })
     const secrets = secretsManager(new SecretsManagerClient({}), () => 0)
 
-    for (const seen of [undefined, 'value', 'value']) expect(await secrets.get('s')).toBe(seen)
-    expect(manager.commandCalls(GetSecretValueCommand)).toHaveLength(2)
+    for (const seen of [undefined, undefined, 'Error: down', 'value', 'value'])
+      expect(await secrets.get('s').catch(String)).toBe(seen)
+    expect(manager.commandCalls(GetSecretValueCommand)).toHaveLength(4)
   })
 })
 
@@ -171,17 +173,15 @@ describe('messages on their way to SQS', () => {
   it.each([
     [
       'is answered with 200 and refused in part',
-      { Failed: [refused] },
+      async () => ({ Successful: [], Failed: [refused] }),
       '1 of 10 messages were not accepted',
     ],
-    ['has no answer', new Error('no answer'), 'no answer'],
+    ['has no answer', () => Promise.reject(new Error('no answer')), 'no answer'],
   ])(
     'are all sent although the first batch %s, and the failure is thrown',
     async (_, first, reason) => {
       const { sqs, queues, batches } = startQueues()
-      const answers = sqs.on(SendMessageBatchCommand)
-      if (first instanceof Error) answers.rejectsOnce(first).resolves({})
-      else answers.resolvesOnce({ Successful: [], ...first }).resolves({})
+      sqs.on(SendMessageBatchCommand).callsFakeOnce(first).resolves({})
 
       await expect(queues.send('webhooks', ...messages(25))).rejects.toThrow(reason)
 
@@ -223,14 +223,17 @@ describe('alerts', () => {
     await alerts.publish(ALERT)
 
     expect(timeout).toHaveBeenCalledExactlyOnceWith(2_000)
-    const sent = {
-      TopicArn: TOPIC,
-      Subject: 'suspense.money: py-1',
-      Message: JSON.stringify(ALERT),
-    }
+    const Message = JSON.stringify(ALERT)
+    const sent = { TopicArn: TOPIC, Subject: 'suspense.money: py-1', Message }
     expect(published()).toStrictEqual([sent])
     await alerts.publish({ ...ALERT, subject: 'x'.repeat(200) })
     expect(published()[1]?.Subject).toBe(`suspense.money: ${'x'.repeat(83)}`)
+  })
+
+  it('are refused where the manifest grants none', () => {
+    stubAll({ ...STAGE, WITHHOLD_ALERTS: '1' })
+
+    expect(() => runtimeDeps().alerts.publish(ALERT)).toThrow('this function no alerts')
   })
 
   it('are each sent although the topic refuses them, because a refusal costs no time', async () => {
