@@ -99,12 +99,13 @@ export async function readSlice(
       slice = nextSlice
       continue
     }
-    if (answer.kind === 'unanswered' && answer.reason === 'rate_limited') {
+    const { reason } = answer
+    if (reason === 'rate_limited') {
       await run.budget.noteRefusal([LIST_OPERATION])
       continue
     }
-    const isRefused = answer.kind === 'unanswered' && answer.reason === 'refused'
-    if (!isRefused || slice.afterId === undefined || hasRestarted) return release(endOf(answer))
+    if (reason !== 'refused' || slice.afterId === undefined || hasRestarted)
+      return release(endOf(reason))
     hasRestarted = true
     const fromStart = await kept.keep(slice, { afterId: undefined, openUntil: undefined })
     if (fromStart === undefined) return 'overtaken'
@@ -114,9 +115,7 @@ export async function readSlice(
   return release('out_of_time')
 }
 
-function endOf(answer: Unanswered | { readonly kind: 'not_found' }): SliceEnd {
-  if (answer.kind === 'not_found') return 'refused'
-  const { reason } = answer
+function endOf(reason: Unanswered['reason']): SliceEnd {
   return reason === 'refused' || reason === 'misconfigured' ? reason : 'provider_silent'
 }
 
