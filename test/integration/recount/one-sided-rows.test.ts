@@ -21,7 +21,8 @@ import {
   shardKey,
   windowKey,
 } from '../../../shared/table/keys.ts'
-import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { entryKeyOf } from '../../support/money-rows.ts'
+import { aDigestOfShard, aSucceededPayment } from '../../support/paid-builders.ts'
 import { aClientId, succeededKey } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { aLoneClient, BANK, payOut, sweptADayLater } from '../../support/settlement-builders.ts'
@@ -55,11 +56,13 @@ it('a recount counts a payout that the window has lost, at its time', async ({ d
 
 it('a recount writes lost shards anew, and a lost window', async ({ deps, client }) => {
   const { clientId } = client
-  await aSucceededPayment(deps, client)
+  await aSucceededPayment(deps, client, { keyDigest: aDigestOfShard(client, 0) })
   for (const lost of [[shardKey(clientId, 0), shardKey(clientId, 1)], [windowKey(clientId)]]) {
     for (const key of lost) await erase(deps, key)
+    const { written } = await recount(deps, client)
+    expect(written).toMatchObject([{ repair: 'put' }])
     // Their sums follow with the second recount.
-    for (let time = 0; time < 2; time++) await recount(deps, client)
+    await recount(deps, client)
     await expectBalanced(deps, { clientId })
   }
 })
@@ -77,16 +80,22 @@ it('a recount names what it does not repair of a settlement', async ({
   await putRaw(deps, row)
 })
 
-it('a recount puts a lost pointer, and names the altered event beside it', async () => {
+it('a recount puts a lost pointer, and names the altered event and the strange entry beside it', async () => {
   const { deps, client } = await aLoneClient()
-  const { paymentId, paymentDestination, createdAt } = await aSucceededPayment(deps, client)
+  const payment = await aSucceededPayment(deps, client)
+  const { paymentId, paymentDestination, createdAt } = payment
   const pointer = destinationKey(paymentDestination, createdAt, paymentId)
   await erase(deps, pointer)
+  const { provider_transaction_id: _, ...entry } = await rawItem(
+    deps,
+    entryKeyOf(payment, 'payment'),
+  )
+  await putRaw(deps, { ...entry, sk: `${String(entry['sk'])}x` })
   await alter(deps, succeededKey({ paymentId }), { client_id: 'x' })
 
   const { not_repairable: named } = await recount(deps, client)
 
-  expect(named).toMatchObject([{ what: 'event.client_id', id: paymentId }])
+  expect(named.map(({ what }) => what).toSorted()).toStrictEqual(['entry', 'event.client_id'])
   expect(await rawItem(deps, pointer)).toMatchObject({ payment_id: paymentId })
 })
 
@@ -182,6 +191,11 @@ describe('a pending payment whose event exists after a restore', () => {
     ['suspense holds every capture that the provider shows', () => undefined, { hasSecond: true }],
     ['the payment has ended in another way', ({ close }) => close('expired'), { hasFailed: true }],
     ['its event has another amount', alterEvent],
+    [
+      'its event has a body without data',
+      ({ deps, paid: { payment } }) =>
+        alter(deps, succeededKey(payment), { body: deflateText('{}') }),
+    ],
     ['the provider shows another amount', showCapture({ capturedMinor: minor(1) })],
     ['the provider shows another currency', showCapture({ currency: 'USD' })],
     [
@@ -205,19 +219,22 @@ describe('a pending payment whose event exists after a restore', () => {
     )
   })
 
-  it('waits for a provider that does not answer', async () => {
-    const { deps, client, paid, restore } = await anEventAlone()
-    await restore()
-    deps.provider.silence('getPayment')
+  it.each(['getPayment', 'listTransactions'] as const)(
+    'waits for a provider that does not answer: %s',
+    async (call) => {
+      const { deps, client, paid, restore } = await anEventAlone()
+      await restore()
+      deps.provider.silence(call)
 
-    const { left } = await recount(deps, client)
+      const { left } = await recount(deps, client)
 
-    const why = expect.stringContaining('the provider did not answer')
-    expect(left).toStrictEqual([{ id: paid.payment.paymentId, why }])
-    deps.provider.heal('getPayment')
-    await recount(deps, client)
-    await expectBalanced(deps, client)
-  })
+      const why = expect.stringContaining('the provider did not answer')
+      expect(left).toStrictEqual([{ id: paid.payment.paymentId, why }])
+      deps.provider.heal(call)
+      await recount(deps, client)
+      await expectBalanced(deps, client)
+    },
+  )
 
   it('is not changed when the event is deleted before the recount writes', async () => {
     const { deps, client, paid, restore } = await anEventAlone()
@@ -265,6 +282,9 @@ it('the entry of a refund posts a payment that lost its posting', async ({ deps,
   const [posting] = entriesOf(await paymentOf(deps, paid))
   if (posting) await erase(deps, entryKey(client.clientId, posting))
   await putRaw(deps, open)
+  deps.provider.silence('listTransactions')
+  expect((await recount(deps, client)).left).toHaveLength(1)
+  deps.provider.heal('listTransactions')
 
   await recount(deps, client)
 
