@@ -14,14 +14,12 @@ import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import type { ProviderPayment } from '../../../shared/provider/provider.ts'
 import { deflateText, inflateText } from '../../../shared/table/deflated-text.ts'
 import {
-  destinationKey,
   entryKey,
   paymentKey,
   settlementKey,
   shardKey,
   windowKey,
 } from '../../../shared/table/keys.ts'
-import { entryKeyOf } from '../../support/money-rows.ts'
 import { aDigestOfShard, aSucceededPayment } from '../../support/paid-builders.ts'
 import { aClientId, succeededKey } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -78,25 +76,6 @@ it('a recount names what it does not repair of a settlement', async ({
 
   await expectNamed(deps, client, { what: 'settlement.bank' })
   await putRaw(deps, row)
-})
-
-it('a recount puts a lost pointer, and names the altered event and the strange entry beside it', async () => {
-  const { deps, client } = await aLoneClient()
-  const payment = await aSucceededPayment(deps, client)
-  const { paymentId, paymentDestination, createdAt } = payment
-  const pointer = destinationKey(paymentDestination, createdAt, paymentId)
-  await erase(deps, pointer)
-  const { provider_transaction_id: _, ...entry } = await rawItem(
-    deps,
-    entryKeyOf(payment, 'payment'),
-  )
-  await putRaw(deps, { ...entry, sk: `${String(entry['sk'])}x` })
-  await alter(deps, succeededKey({ paymentId }), { client_id: 'x' })
-
-  const { not_repairable: named } = await recount(deps, client)
-
-  expect(named.map(({ what }) => what).toSorted()).toStrictEqual(['entry', 'event.client_id'])
-  expect(await rawItem(deps, pointer)).toMatchObject({ payment_id: paymentId })
 })
 
 it('an audit puts a settlement that the list lacks into the order of windows', async () => {
