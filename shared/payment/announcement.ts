@@ -80,18 +80,19 @@ export function announcementOfHeld(
 type EndPlan = { readonly payment: Payment; readonly steps: Steps<string> }
 
 /** What an event says of the transition that it announced. */
-export type AnnouncedEnd = v.InferOutput<typeof AnnouncedEndSchema> & { readonly at: Timestamp }
+export type AnnouncedEnd = v.InferOutput<typeof EndBody>['data'] & { readonly at: Timestamp }
 
-const AnnouncedEndSchema = v.object({
+const EndData = v.object({
   failure_reason: v.optional(v.picklist(FAILURE_REASONS)),
   payment_destination: v.optional(v.string()),
   created_at: v.optional(TimestampSchema),
   paid_at: v.optional(TimestampSchema),
 })
+const EndBody = v.pipe(v.string(), v.parseJson(), v.object({ data: EndData }))
 
+/** An altered body says nothing. It differs from what the payment announces. */
 export function announcedEnd({ body, firedAt: at }: Pick<Event, 'body' | 'firedAt'>): AnnouncedEnd {
-  const { data } = v.parse(v.object({ data: AnnouncedEndSchema }), JSON.parse(body))
-  return { ...data, at }
+  return { ...ifValid(EndBody, body)?.data, at }
 }
 
 /**

@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util'
 import { figureParts, historyParts, type Part } from '../audit/history.ts'
 import { type Extent, judgeNewest } from '../audit/judge-parts.ts'
 import { readingInto } from '../audit/judged/audit-entries.ts'
-import { readableLedger, readClientBooks } from '../audit/judged/client-books.ts'
+import { type ClientBooks, readableLedger, readClientBooks } from '../audit/judged/client-books.ts'
 import type { Client } from '../client/client.ts'
 import type { Entry } from '../journal/entry.ts'
 import { entryPages } from '../journal/read-entries.ts'
 import { findAnyHead } from '../operator/audit-record-store.ts'
-import { dayNumber, MINUTE_MS, timeLimit } from '../time.ts'
+import { dayNumber, END_OF_TIME, MINUTE_MS, timeLimit } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
 import {
   type Difference,
@@ -18,7 +18,7 @@ import {
   withoutClient,
 } from '../verdict/difference.ts'
 import { type ByPart, readVerdict } from '../verdict/verdict-store.ts'
-import type { Findings, Left, RecountDeps } from './plan.ts'
+import type { Left, RecountDeps } from './plan.ts'
 
 /** The differences of a new audit that finance has not accepted. */
 export async function findDifferences(deps: RecountDeps, client: Client, asked: Parts) {
@@ -36,12 +36,12 @@ export async function findDifferences(deps: RecountDeps, client: Client, asked: 
   const open = await unacceptedDifferences(deps, clientId, dated)
   const differences = open.map(withoutClient)
   const books = await readClientBooks(deps, client)
-  const hasStrays = differences.some(({ what }) => what.startsWith('entry'))
+  const ids = differences.flatMap(({ what, id }) => (what.startsWith('entry') ? id : []))
   return {
     books,
     differences,
     byPart,
-    strayEntries: hasStrays ? await strayEntriesOf(deps, books, differences) : [],
+    strayEntries: await entriesAmong(deps, books.unsettled, ids),
     unread,
     /** The audit has read the whole history. */
     isWhole: asked.from === undefined && unread.next === undefined,
@@ -95,15 +95,30 @@ export async function readParts(deps: RecountDeps, parts: readonly Part[], asked
   return { byPart, unread: { left, next } }
 }
 
-async function strayEntriesOf(
+async function entriesAmong(
   deps: RecountDeps,
-  books: Findings['books'],
-  differences: readonly Difference[],
+  range: ClientBooks['unsettled'],
+  ids: readonly string[],
 ) {
-  const ids = new Set<string>(differences.map(({ id }) => id))
-  const strays: Entry[] = []
-  const pages = entryPages(deps, { ...books.unsettled, ...readingInto([]) })
-  for await (const { entries } of pages)
-    strays.push(...entries.filter(({ entryId }) => ids.has(entryId)))
-  return strays
+  const found: Entry[] = []
+  if (ids.length === 0) return found
+  for await (const { entries } of entryPages(deps, { ...range, ...readingInto([]) }))
+    found.push(...entries.filter(({ entryId }) => ids.includes(entryId)))
+  return found
 }
+
+/**
+ * Names the source of lost entries if the journal has one of them at another time: then a time of
+ * the source was altered, and the entry would count twice.
+ */
+export async function elsewhere(
+  deps: RecountDeps,
+  id: string,
+  { clientId, createdAt: start }: Pick<Client, 'clientId' | 'createdAt'>,
+  ids: readonly string[],
+): Promise<readonly Left[]> {
+  const found = await entriesAmong(deps, { clientId, span: { start, end: END_OF_TIME } }, ids)
+  return found.length === 0 ? [] : [{ id, why: ELSEWHERE, ends: [] }]
+}
+
+const ELSEWHERE = 'its entry is in the journal at another time, so its own time was altered'

@@ -1,4 +1,5 @@
 import { changeTimes, writtenOffIn } from '../audit/judged/audit-figures.ts'
+import { isAboutSums } from '../audit/judged/audit-settlement.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { SettlementIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
@@ -11,7 +12,7 @@ import {
   WINDOW_CHAIN,
   WINDOW_SUMS,
 } from '../ledger/correct-store.ts'
-import { creditedOf, type Ledger } from '../ledger/ledger-store.ts'
+import type { Ledger } from '../ledger/ledger-store.ts'
 import {
   COUNT_FIELD,
   countTransition,
@@ -83,12 +84,11 @@ export async function planFigures(
     if (figure) gaps.set(figure, Number(expected) - Number(found))
   }
   const first = ledger.shards.find(({ number }) => number === 0)
-  const digests = summed.flatMap(({ after, sums }) =>
-    compare('settlement.digest', after.settlementId, sums.digest, after.digest),
-  )
+  const isSummed = ({ id }: Difference) => summed.some(({ after }) => after.settlementId === id)
+  const ofSums = differences.filter((one) => isAboutSums(one) && isSummed(one))
   const isOfWindow = [...lines, ...chain].some(({ what }) => !SHARD_FIGURES.has(what))
   // The plan's other writes bring the sources up to these figures.
-  if (lines.length + chain.length + digests.length === 0) return [{ ends: figures }]
+  if (lines.length + chain.length + ofSums.length === 0) return [{ ends: figures }]
   if (gaps.size > 0 && first === undefined) return []
   const figuresAfter = {
     ...chainOf(books, planned, chain.length + gone.length > 0),
@@ -102,18 +102,18 @@ export async function planFigures(
       summed.map(({ after, sums }) => [after.settlementId, correctSums(after, sums)]),
     ),
   }
-  const isSummed = (id: string) => summed.some(({ after }) => after.settlementId === id)
   const ends = differences.filter(
     (one) =>
       isFigure(one) ||
       gone.includes(one) ||
-      (isSummed(one.id) && one.what.startsWith('settlement.')),
+      // The event announced the sums that are written again.
+      (isSummed(one) && /^settlement(\.|_event\.body$)/.test(one.what)),
   )
   const write: Write = {
     subject: clientId,
     clientId,
     repair: 'figures',
-    lines: [...gone, ...lines, ...chain, ...digests],
+    lines: [...gone, ...lines, ...chain, ...ofSums],
     ends,
     steps,
   }
@@ -152,13 +152,11 @@ function effectOf({ before, after, sums, newEntry }: PlannedSettlement) {
   return effect
 }
 
-function foundIn(ledger: Ledger, what: string) {
+function foundIn({ window, shards }: Ledger, what: string) {
   const field = SUM_FIELDS.get(what)
-  if (field) return ledger.window[field]
+  if (field) return window[field]
   const figure = SHARD_FIGURES.get(what) ?? 'creditedMinor'
-  return what === CREDITED
-    ? creditedOf(ledger)
-    : ledger.shards.reduce((sum, shard) => sum + shard[figure], 0)
+  return shards.reduce((sum, shard) => sum + shard[figure], 0)
 }
 
 function sumsIn(lines: readonly Difference[]): Partial<Window> {
@@ -202,23 +200,17 @@ export async function planLedger(
     ...NO_SUMS,
     lastSettlementId: settlements.at(-1)?.settlement.settlementId,
   }
-  const keyOfWindow = windowKey(clientId)
+  const shard = shardRow({ closedUntil })
   const shards = Array.from({ length: LEDGER_SHARDS }, (_, number) => number)
-  const keys = [...shards.map((number) => shardKey(clientId, number)), keyOfWindow]
+  const keys = [...shards.map((number) => shardKey(clientId, number)), windowKey(clientId)]
   const items = await deps.table.getMany(keys)
-  const lost = keys.filter((_, at) => items[at] === undefined)
-  const lines = lost.flatMap(({ sk }) => missingRow('ledger', sk))
-  const steps = {
-    window: lost.includes(keyOfWindow) ? replaceRow(keyOfWindow, window, undefined) : undefined,
-    ...Object.fromEntries(
-      shards
-        .filter((number) => items[number] === undefined)
-        .map((number) => [
-          `shard ${number}`,
-          replaceRow(shardKey(clientId, number), shardRow({ closedUntil }), undefined),
-        ]),
-    ),
-  }
+  const rows = [
+    ...shards.map((number) => replaceRow(shardKey(clientId, number), shard, undefined)),
+    replaceRow(windowKey(clientId), window, undefined),
+  ]
+  const lost = rows.filter((_, at) => items[at] === undefined)
+  const lines = lost.flatMap(({ key }) => missingRow('ledger', key.sk))
+  const steps = Object.fromEntries(lost.map((row) => [row.key.sk, row] as const))
   const write: Write = { subject: clientId, clientId, repair: 'put', lines, ends, steps }
   return lost.length === 0 ? [] : [write]
 }

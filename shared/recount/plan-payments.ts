@@ -25,11 +25,12 @@ import { replaceRow } from '../table/replace-row.ts'
 import type { Steps } from '../table/table.ts'
 import type { Difference } from '../verdict/difference.ts'
 import { isProven } from './ask-provider.ts'
+import { elsewhere } from './find-differences.ts'
 import { type Findings, type Plan, type RecountDeps, type Write, writesOf } from './plan.ts'
 import { announceAgain, isMissing, lostDelivery } from './plan-events.ts'
 import { shiftFigures } from './plan-figures.ts'
 import { isOfShown, withShown } from './plan-shown.ts'
-import { raisePayment, straysOf } from './raise-payment.ts'
+import { raisePayment } from './raise-payment.ts'
 
 /**
  * Plans each payment that a difference names: brought up to its event and entries, and its lost
@@ -103,13 +104,16 @@ async function planPayment(
   const others = remaining.filter(isOther)
   if (isRaised ? others.length > 0 : others.some(({ what }) => what.startsWith('payment')))
     return []
+  const lostIds = missing.flatMap((one) => (one.what === 'entry' ? one.id : []))
+  const left = await elsewhere(deps, id, payment, lostIds)
+  if (left.length > 0) return left
   const isOfMoney = missing.some(({ what }) => what === 'entry' || what === 'event')
   if (isOfMoney && !(await isProven(deps, payment, missing)))
     return [{ id, why: UNPROVEN, ends: [] }]
   const puts = await putsOf(deps, payment, missing, events)
   const lines = isShownAnew ? rowDifferences('payment', id, row, item) : []
   if (lines.length + puts.length === 0) return []
-  const isUnexplained = isStrayAfter(payment, { events, entries })
+  const isUnexplained = isStrayAfter(payment, isRaised)
   const ends = differences.filter(
     (difference) =>
       !isUnexplained(difference) && !others.some(({ what }) => what === difference.what),
@@ -167,14 +171,12 @@ function groupsOf(puts: readonly Put[]) {
 }
 
 /** A stray event or entry that the payment does not show after the plan either. */
-function isStrayAfter(payment: Payment, shown: Parameters<typeof straysOf>[1]) {
+function isStrayAfter(payment: Payment, isRaised: boolean) {
   const names = eventNamesOf(payment)
-  const ids = new Set<string>(entriesOf(payment).map(({ entryId }) => entryId))
-  const remaining = straysOf(payment, shown)
+  const ids = new Set<string>(isRaised ? entriesOf(payment).map(({ entryId }) => entryId) : [])
   return ({ what, id, found }: Difference): boolean =>
     (what === 'event' && found !== null && !names.includes(String(found))) ||
-    (what === 'entry' && found !== 'missing' && !ids.has(id)) ||
-    remaining.entries.some(({ entryId }) => entryId === id)
+    (what.startsWith('entry') && found !== 'missing' && !ids.has(id))
 }
 
 /** Items of one event, or an entry, that are put together. */
@@ -195,22 +197,20 @@ async function putsOf(
   const puts: Put[] = []
   for (const line of missing) {
     const { what, id, expected } = line
+    const add = (steps: Steps<string>, entry?: Entry) =>
+      void puts.push({ lines: [line], steps, entry })
     if (what === 'entry') {
       const entry = entries.find(({ entryId }) => entryId === id)
-      if (entry)
-        puts.push({ lines: [line], entry, steps: { [id]: putEntry(payment.clientId, entry) } })
+      if (entry) add({ [id]: putEntry(payment.clientId, entry) }, entry)
     } else if (what === 'pointer') {
-      const steps = Object.fromEntries(
-        putPointers(payment).map((step, at) => [`pointer ${at}`, step] as const),
-      )
-      puts.push({ lines: [line], steps })
+      const steps = putPointers(payment).map((step, at) => [`pointer ${at}`, step] as const)
+      add(Object.fromEntries(steps))
     } else if (what === 'event') {
       const name = String(expected)
-      const steps = await announceAgain(deps, name, await announcement(deps, payment, name))
-      puts.push({ lines: [line], steps })
+      add(await announceAgain(deps, name, await announcement(deps, payment, name)))
     } else {
       const delivery = await lostDelivery(deps, id, events)
-      if (delivery) puts.push({ lines: [line], steps: { [id]: delivery } })
+      if (delivery) add({ [id]: delivery })
     }
   }
   return puts

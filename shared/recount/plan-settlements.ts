@@ -18,6 +18,7 @@ import { addBlock, type EntrySums, emptySums, sumPages } from '../settlement/sum
 import { bankReferenceKey, settlementKey } from '../table/keys.ts'
 import { replaceRow } from '../table/replace-row.ts'
 import { type Difference, missingRow } from '../verdict/difference.ts'
+import { elsewhere } from './find-differences.ts'
 import type { Findings, LostRecord, Plan, RecountDeps, Write } from './plan.ts'
 import { endIn, isOfEvents, planSettlementEvents } from './plan-events.ts'
 import { unapprovedAgain } from './unapproved.ts'
@@ -57,7 +58,11 @@ export async function planSettlements(
       const shown = { records, told: endIn(events), isPaidByWindow }
       const after = settlementAfter(findings, row, shown)
       const trail = await planTrail(deps, row, after, { own, records })
-      const refused = trail.writes.length > 0 ? await unapprovedAgain(deps, after) : []
+      const newIds = trail.newEntry ? [trail.newEntry.entryId] : []
+      const refused = [
+        ...(trail.writes.length > 0 ? await unapprovedAgain(deps, after) : []),
+        ...(await elsewhere(deps, id, after, newIds)),
+      ]
       if (refused.length > 0) return { settlement: unchanged, plan: refused }
       const ofEvents = await planSettlementEvents(
         deps,

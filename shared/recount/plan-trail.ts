@@ -37,6 +37,7 @@ import {
   removeEndpoint,
   restoreEndpoint,
 } from '../webhook/endpoint/endpoint-store.ts'
+import { elsewhere } from './find-differences.ts'
 import { type Findings, type Plan, type RecountDeps, type Write, writesOf } from './plan.ts'
 import { unapproved } from './unapproved.ts'
 
@@ -237,7 +238,10 @@ async function planAdjustmentAnew(
   }
   if (lines.length === 0) return []
   const approvable = approvalFor(input)
-  const left = approvable ? await unapproved(deps, reference, approvable, eligibleAt) : []
+  const left = [
+    ...(approvable ? await unapproved(deps, reference, approvable, eligibleAt) : []),
+    ...(await elsewhere(deps, reference, books.client, entry ? [] : [entryId])),
+  ]
   return left.length === 0 ? [write] : left
 }
 

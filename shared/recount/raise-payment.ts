@@ -3,7 +3,7 @@ import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { derivedPayment } from '../audit/judged/derive-payment.ts'
 import { type Event, isOfSuspense, typeOfEvent } from '../event/event.ts'
 import { type Entry, fieldsText } from '../journal/entry.ts'
-import { hasMoved, type MoneyRow, moveMoney } from '../journal/payment-money.ts'
+import { type MoneyRow, moveMoney } from '../journal/payment-money.ts'
 import { less, minor, negated, ZERO } from '../money.ts'
 import { announcedEnd } from '../payment/announcement.ts'
 import { paymentAfterEnd } from '../payment/news/close-payment.ts'
@@ -61,7 +61,7 @@ export async function raisePayment(
   return undefined
 }
 
-export function straysOf(payment: StoredPayment, { events, entries }: Shown): Shown {
+function straysOf(payment: StoredPayment, { events, entries }: Shown): Shown {
   const isVisible = payment.status !== 'creating'
   const names = isVisible ? eventNamesOf(payment) : []
   const ids = new Set(isVisible ? entriesOf(payment).map(({ entryId }) => entryId) : [])
@@ -186,7 +186,7 @@ async function movedPayment(
   const shown = disputed && withProviderLeg(payment, disputed)
   const row = shown && (await asBooked(deps, shown, transaction, entries))
   const at = entries[0]?.postedAt ?? event?.firedAt
-  if (row === undefined || at === undefined || hasMoved(payment.movements, row)) return undefined
+  if (row === undefined || at === undefined) return undefined
   const result = moveMoney(moneyOf(payment), row)
   if (result === undefined) return undefined
   const { netMinor } = result.figures

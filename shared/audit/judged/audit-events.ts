@@ -198,10 +198,10 @@ export async function auditStrayEvents(
     const items = await deps.table.getMany(
       [...new Set(events.map(({ paymentId }) => paymentId))].map(paymentKey),
     )
-    const byPk = new Map(items.map((item) => [item?.['pk'], item]))
-    const strays = events.filter(
-      (event) => !hasEvent(byPk.get(paymentKey(event.paymentId).pk), event, deps.now()),
-    )
+    // No list of this client has a payment that names another client or another id.
+    const own = items.filter((item) => item?.['owner'] === clientId)
+    const byId = new Map(own.map((item) => [item?.['id'], item]))
+    const strays = events.filter((event) => !hasEvent(byId.get(event.paymentId), event, deps.now()))
     differences.push(
       ...strays.flatMap(({ paymentId, name }) => compare('event', paymentId, STRAY_EVENT, name)),
     )

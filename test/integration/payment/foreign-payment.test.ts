@@ -59,8 +59,9 @@ const it = syncTest
     await move(deps, paid.payment, other)
     return paid
   })
-  .extend('movedOpen', async ({ deps, client, other }) => {
-    const payment = await anOpenPayment(deps, client)
+  .extend('loser', ({ deps }) => withoutFloor(deps))
+  .extend('movedOpen', async ({ deps, loser, other }) => {
+    const payment = await anOpenPayment(deps, loser)
     await move(deps, payment, other)
     return payment
   })
@@ -185,7 +186,7 @@ describe('a credited payment whose row names another client', () => {
     ['after seven days', true],
   ])(
     'is not posted %s: it stays open with a finding, and that client is not paid',
-    async ([, isOverdue], { deps, client, other, movedOpen, sync }) => {
+    async ([, isOverdue], { deps, loser, other, movedOpen, sync }) => {
       const settlement = await settledAmount(deps, other)
 
       if (isOverdue) {
@@ -198,7 +199,8 @@ describe('a credited payment whose row names another client', () => {
       const finding = await findingAbout(deps, paymentId, 'payment_foreign')
       expect(finding).toMatchObject({ kind: 'finding', paymentId })
       expect(finding).not.toHaveProperty('clientId')
-      expect(await entriesIn(deps, client)).toStrictEqual([])
+      expect(await entriesIn(deps, loser)).toStrictEqual([])
+      await expectNamed(deps, loser, { what: 'event', id: paymentId })
       expect((await entriesIn(deps, other)).map((entry) => entry.paymentId)).not.toContain(
         paymentId,
       )
@@ -211,20 +213,20 @@ describe('a credited payment whose row names another client', () => {
 
   it('loses nothing by a refund: the house books the refund’s row', async ({
     deps,
-    client,
+    loser,
     other,
     movedOpen,
     sync,
   }) => {
     const refund = { ...aTransaction(movedOpen), transactionId: 'txn_refund', type: 'return' }
     const before = await Promise.all(
-      [client, other].map(({ clientId }) => ledgerView(deps, { clientId })),
+      [loser, other].map(({ clientId }) => ledgerView(deps, { clientId })),
     )
 
     await sync(refund as ReturnType<typeof aTransaction>)
 
     const after = await Promise.all(
-      [client, other].map(({ clientId }) => ledgerView(deps, { clientId })),
+      [loser, other].map(({ clientId }) => ledgerView(deps, { clientId })),
     )
     expect(after).toStrictEqual(before)
     expect(await findStoredPayment(deps, movedOpen.paymentId)).toMatchObject({ movements: [] })

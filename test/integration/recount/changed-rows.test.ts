@@ -10,11 +10,12 @@ import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { finding } from '../../../shared/suspense/record-suspense.ts'
 import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { notedKey, paymentKey, suspenseKey } from '../../../shared/table/keys.ts'
+import { destinationKey, notedKey, paymentKey, suspenseKey } from '../../../shared/table/keys.ts'
 import { entryKeyOf } from '../../support/money-rows.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
+import { succeededKey } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { standingOf } from '../../support/settlement-builders.ts'
+import { aLoneClient, standingOf } from '../../support/settlement-builders.ts'
 import { creditedPayment, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -175,4 +176,23 @@ it('a recount brings back what a row that contradicts has moved, and its row of 
   await recount(deps, client)
 
   expect(await stored()).toStrictEqual(before)
+})
+
+it('a recount puts a lost pointer, and names the altered event and the strange entry beside it', async () => {
+  const { deps, client } = await aLoneClient()
+  const payment = await aSucceededPayment(deps, client)
+  const { paymentId, paymentDestination, createdAt } = payment
+  const pointer = destinationKey(paymentDestination, createdAt, paymentId)
+  await erase(deps, pointer)
+  const { provider_transaction_id: _, ...entry } = await rawItem(
+    deps,
+    entryKeyOf(payment, 'payment'),
+  )
+  await putRaw(deps, { ...entry, sk: `${String(entry['sk'])}x` })
+  await alter(deps, succeededKey({ paymentId }), { client_id: 'x' })
+
+  const { not_repairable: named } = await recount(deps, client)
+
+  expect(named.map(({ what }) => what).toSorted()).toStrictEqual(['entry', 'event.client_id'])
+  expect(await rawItem(deps, pointer)).toMatchObject({ payment_id: paymentId })
 })

@@ -13,6 +13,7 @@ import { paymentRow } from '../../../shared/payment/creating-store.ts'
 import { holdMoney } from '../../../shared/payment/held-money.ts'
 import { creditedPayment as credited } from '../../../shared/payment/news/succeed-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
+import { payoutFile } from '../../../shared/payout/payout-file.ts'
 import { adjustmentEntry } from '../../../shared/posting/adjust-ledger.ts'
 import { bookSuspense, bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
@@ -20,21 +21,31 @@ import { planPosting } from '../../../shared/posting/post-payments.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
 import { returnedEntry } from '../../../shared/settlement/return-payout.ts'
-import { entryKey, paymentKey, suspenseKey } from '../../../shared/table/keys.ts'
+import { entryKey, paymentKey, settlementKey, suspenseKey } from '../../../shared/table/keys.ts'
 import { dueWork, put } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { someHeldMoney } from '../../support/money-rows.ts'
+import { adjustBalance, bookRefund, entryKeyOf, someHeldMoney } from '../../support/money-rows.ts'
 import { aSucceededPayment, settledRowFor } from '../../support/paid-builders.ts'
 import { aPendingPayment, payFirst } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
   aLoneClient,
+  auditedNow,
+  fail,
   payOut,
+  recredit,
   settlementsOf,
   sweptADayLater,
 } from '../../support/settlement-builders.ts'
-import { creditedPayment, expectSuspense } from '../../support/synced-payment.ts'
-import { alter, erase, keyOfRow, putRaw, rawItem } from '../../support/tampering.ts'
+import { creditedPayment, expectSuspense, paymentOf } from '../../support/synced-payment.ts'
+import {
+  alter,
+  alterSettlement,
+  erase,
+  keyOfRow,
+  putRaw,
+  rawItem,
+} from '../../support/tampering.ts'
 import { APPROVER, type Asked, askedApproval } from '../../support/with-approval.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { differencesOf, recount } from './torn-world.ts'
@@ -121,6 +132,40 @@ const FORGED: Readonly<Record<string, (forged: World) => Promise<unknown>>> = {
     putRow(forged, recreditEntry(await payOut(forged.deps, forged.settlement), forged.deps.now())),
   'a return': async (forged) =>
     putRow(forged, returnedEntry(await payOut(forged.deps, forged.settlement), forged.deps.now())),
+  'a refund that the provider does not show': async ({ deps, payment }) => {
+    await bookRefund(deps, payment, 1_000, 'txn-forged')
+    await erase(deps, entryKeyOf(await paymentOf(deps, { payment }), 'refund'))
+  },
+  'the loss of a settlement whose file the bank may have': async ({ deps, settlement }) => {
+    await auditedNow(deps, settlement)
+    await payoutFile(deps, { operator: APPROVER, format: 'csv' })
+    await erase(deps, settlementKey(settlement.settlementId))
+  },
+  'the time of a posting that was paid out': async ({ deps, payment, settlement }) => {
+    await payOut(deps, settlement)
+    await alter(deps, paymentKey(payment.paymentId), { posted_at: deps.now() })
+  },
+  'the time of a re-credit': async ({ deps, settlement }) => {
+    await recredit(deps, await fail(deps, settlement))
+    deps.clock.advance(1)
+    await alterSettlement(deps, settlement, { recredited_at: deps.now() })
+  },
+  'the time of an adjustment in its record': async ({ deps, client }) => {
+    await adjustBalance(deps, client, 'correction', 5_000)
+    deps.clock.advance(1)
+    const records = deps.stored.items(`AUDIT#${client.clientId}`)
+    const record = records.find(({ action }) => action === 'adjust-ledger')
+    const after = { ...Object(record?.['after']), eligible_at: deps.now() }
+    await putRaw(deps, { ...record, after })
+  },
+  'an open payment that names another client': async ({ deps, client }) => {
+    const { payment } = await creditedPayment(deps, client)
+    await alter(deps, paymentKey(payment.paymentId), { owner: crypto.randomUUID() })
+  },
+  'an open payment that is in no list': async ({ deps, client }) => {
+    const { payment } = await creditedPayment(deps, client)
+    await alter(deps, paymentKey(payment.paymentId), { id: undefined })
+  },
   'a correction': async (forged) => {
     const { deps, client } = forged
     const given = { ...client, kind: 'correction', reference: 'R-1' } as const
@@ -152,11 +197,13 @@ it.each(Object.entries(FORGED))('a recount is not misled by %s', async (_, forge
   deps.clock.advance(120)
   const before = await readLedger(deps, client.clientId)
   const settlements = await settlementsOf(deps, client)
+  const journal = deps.stored.items('JOURNAL#')
 
   for (let time = 0; time < 2; time++) await recount(deps, client)
 
   expect(await readLedger(deps, client.clientId)).toStrictEqual(before)
   expect(await settlementsOf(deps, client)).toStrictEqual(settlements)
+  expect(deps.stored.items('JOURNAL#')).toStrictEqual(journal)
   expect(await differencesOf(deps, client)).not.toStrictEqual([])
 })
 

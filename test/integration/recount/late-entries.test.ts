@@ -33,7 +33,7 @@ import {
   sweepADayLater,
   sweptADayLater,
 } from '../../support/settlement-builders.ts'
-import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
+import { alter, alterSettlement, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { recount } from './torn-world.ts'
@@ -127,6 +127,16 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     expect(named).toContainEqual(expect.objectContaining({ id }))
     const after = await findAnySettlement(deps, id)
     expect(after).toMatchObject({ entryCount: 9, digest: 'changed' })
+  })
+
+  it('is counted again when the net of the settlement was altered', async ({
+    deps,
+    client,
+    settlement,
+  }) => {
+    await alterSettlement(deps, settlement, { net_minor: settlement.netMinor - 1 })
+
+    expect(await recount(deps, client)).toMatchObject({ left: [], not_repairable: [] })
   })
 
   it('is left while another entry of the settlement differs from its payment', async () => {
