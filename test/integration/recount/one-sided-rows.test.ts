@@ -12,6 +12,7 @@ import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import type { ProviderPayment } from '../../../shared/provider/provider.ts'
+import { deflateText } from '../../../shared/table/deflated-text.ts'
 import {
   entryKey,
   paymentKey,
