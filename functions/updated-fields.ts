@@ -187,19 +187,16 @@ const UPDATED_FIELDS: Readonly<Partial<Record<Partition, readonly Row[]>>> = {
   ],
   SUSPENSE: [
     [
-      'api-create-payment api-cancel-payment check-due-payments refresh-payment',
-      'due_at is_void provider_minor refunded_minor resolution said_at slot state status work',
-    ],
-    ['api-get-statement', 'due_at said_at slot state status work'],
-    [
-      'receive-provider-callback',
+      `api-create-payment api-cancel-payment receive-provider-callback check-due-payments
+        refresh-payment`,
       `answer_by due_at is_void provider_minor refunded_minor resolution said_at slot state
         status work`,
     ],
+    ['api-get-statement', 'answer_by due_at said_at slot state status work'],
     [
       'check-due-alerts',
-      `due_at is_void notes provider_minor refunded_minor resolution said_at slot state
-        status work`,
+      `answer_by due_at is_void notes provider_minor refunded_minor resolution said_at slot
+        state status work`,
     ],
     [
       'settle-client trigger-settlement recount-ledger',

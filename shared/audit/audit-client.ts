@@ -51,10 +51,10 @@ async function judgeFigures(deps: RunDeps, client: Client, verdict: Verdict) {
   const { clientId } = client
   const figuresAt = deps.now()
   const debt = await alertOwing(deps, clientId, verdict)
-  await alertEndingKeys(deps, clientId)
   const { byPart } = await judgeNewest(await figureParts(deps, client))
   const changed = { figuresAt, ...debt }
   const { added } = await recordDifferences(deps, clientId, byPart, changed, figuresAt)
+  await alertEndingKeys(deps, clientId)
   return { added, byPart }
 }
 

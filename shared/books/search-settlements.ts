@@ -96,7 +96,7 @@ async function settlementsOfPeriod(deps: SearchDeps, input: SettlementSearch) {
     unreadableIds.push(...lists.flatMap((list) => list.unreadableIds))
     if (!isFull()) position = clients.at(-1)
   }
-  const end = await walkClients(deps, position, { read, isFull })
+  const end = await walkClients(deps, position, { read, isFull, atOnce: SIDE_BY_SIDE })
   const shown = found.slice(0, input.perPage)
   const after = isFull() ? shown.at(-1)?.settlementId : undefined
   return {

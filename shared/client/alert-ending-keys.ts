@@ -16,7 +16,7 @@ export async function alertEndingKeys(
   deps: Pick<Deps, 'table' | 'alerts' | 'now'>,
   clientId: ClientId,
 ) {
-  const { rows } = await listApiKeys(deps, clientId, { page: 1, perPage: 100 })
+  const { rows } = await listApiKeys(deps, clientId, { page: 1, perPage: 1_000 })
   const today = dayNumber(deps.now())
   for (const { prefix, createdAt, expiresAt = END_OF_TIME, revokedAt } of rows) {
     const isLong = msBetween(createdAt, expiresAt) >= LONG_MS

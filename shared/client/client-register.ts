@@ -27,19 +27,24 @@ const RUN_MS = 200_000
 export async function walkClients(
   deps: Pick<Deps, 'table' | 'monotonicMs'>,
   start: Registered | undefined,
-  report: {
+  {
+    read,
+    isFull,
+    atOnce = WALKED_AT_ONCE,
+  }: {
     readonly read: (clients: readonly Registered[]) => Promise<void>
     readonly isFull?: () => boolean
+    readonly atOnce?: number
   },
 ): Promise<Registered | undefined> {
   const isOver = timeLimit(deps, RUN_MS)
   let position = start
-  const pages = registeredClients(deps, { limit: WALKED_AT_ONCE, after: start })
+  const pages = registeredClients(deps, { limit: atOnce, after: start })
   for await (const { clients, isLast } of pages) {
-    await report.read(clients)
+    await read(clients)
     if (isLast) return undefined
     position = clients.at(-1) ?? position
-    if (report.isFull?.() || isOver()) break
+    if (isFull?.() || isOver()) break
   }
   return position
 }

@@ -262,14 +262,14 @@ export function bookSuspenseRefund(
   })
 }
 
-/** The item is open again, unless its own row is void or an operator closed it, which is told. */
+/** The item is open again, unless its own row is void, or an operator closed it: that is told. */
 function bookSuspenseRefundVoid(
   deps: HeldDeps,
   { finding, ...refund }: HouseEntry & { readonly finding: Suspense },
   suspenseId: string,
 ) {
   return bookOnItem(deps, { suspenseId }, withoutFigures(refund), (item) => {
-    const isLacking = refund.suspenseMinor !== 0 && isClosedByOperator(item)
+    const isLacking = !item.isVoid && refund.suspenseMinor !== 0 && isClosedByOperator(item)
     const againMinor = isLacking || item.isVoid ? ZERO : negated(refund.suspenseMinor)
     const legs = suspenseRefundVoidLegs(refund, againMinor)
     const booking = { type: 'reversal', legs, ...(isLacking && { finding }) } as const

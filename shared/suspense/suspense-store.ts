@@ -213,6 +213,11 @@ export function changeCase(item: Suspense, after: Suspense, dueAt: Timestamp | u
   return update(suspenseKey(id), changes, isSameNews(item))
 }
 
-function isSameNews({ status, state, saidAt }: Suspense) {
-  return all(equals('status', status), unchanged('state', state), unchanged('saidAt', saidAt))
+function isSameNews({ status, state, saidAt, answerBy }: Suspense) {
+  return all(
+    equals('status', status),
+    unchanged('state', state),
+    unchanged('saidAt', saidAt),
+    unchanged('answerBy', answerBy),
+  )
 }

@@ -1,4 +1,4 @@
-import { channelOf, isListedChannel, isPushChannel } from '../../channel/channels.ts'
+import { channelOf, isPushChannel } from '../../channel/channels.ts'
 import type { Caller } from '../../client/client.ts'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant, GatewayError, limitError } from '../../errors.ts'
@@ -9,7 +9,6 @@ import {
   paymentIdFor,
   paymentIdForKey,
 } from '../../ids.ts'
-import { loggedPayment } from '../../log.ts'
 import { isScarce, pausedUntil, takeShare } from '../../provider/quota-store.ts'
 import { paymentKey } from '../../table/keys.ts'
 import { UPSTREAM } from '../../table/upstream.ts'
@@ -38,6 +37,7 @@ import {
   COMMIT_FAILED,
   type CreateResult,
   createError,
+  loggedCreate,
   NO_TIME_LEFT,
   retryError,
   runAttempt,
@@ -77,11 +77,10 @@ export async function createPayment(
   try {
     return await beginCreate(deps, creating, call)
   } catch (error) {
-    // For the alarm of creates. Other failures were logged before.
+    // For the alarm of creates. Other failures were logged once their attempt was released.
     const reason = error instanceof GatewayError ? error.cause : 'internal_error'
-    const { request } = parsed
-    const payment = loggedPayment({ ...creating, ...request }, isListedChannel(request))
-    if (typeof reason === 'string') deps.log.warn('payment.create_failed', { ...payment, reason })
+    if (typeof reason === 'string')
+      deps.log.warn('payment.create_failed', { ...loggedCreate(creating), reason })
     throw error
   }
 }

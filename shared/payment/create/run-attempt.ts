@@ -97,15 +97,17 @@ async function failAttempt(
   failure: Failure,
 ): Promise<CreateResult> {
   const { message, outcome, code, wrongField, isReported } = failure
+  const stored = await releaseAfterFailure(deps, creating, failure)
   // Alarms must distinguish the refusal of one payment, and what operators know, from our failure.
-  const { request } = creating
-  const payment = loggedPayment({ ...creating, ...request }, isListedChannel(request))
-  const fields = { ...payment, reason: code ?? outcome }
+  const fields = { ...loggedCreate(creating), reason: code ?? outcome }
   if (wrongField) deps.log.warn('payment.create_refused', fields)
   else if (isReported) deps.log.warn('payment.create_not_activated', fields)
   else deps.log.warn('payment.create_failed', fields)
-  const stored = await releaseAfterFailure(deps, creating, failure)
   return replayOrFail(stored, message, wrongField)
+}
+
+export function loggedCreate({ request, ...creating }: CreatingPayment) {
+  return loggedPayment({ ...creating, ...request }, isListedChannel(request))
 }
 
 function replayOrFail(

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import type { ClientId } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import { encodeCursor } from '../../../shared/page.ts'
-import { markClosed } from '../../../shared/settlement/settlement-store.ts'
 import { addMs, DAY_MS, SECOND_MS } from '../../../shared/time.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
 import {
@@ -26,11 +25,13 @@ import {
   withoutFloor,
 } from '../../support/settlement-builders.ts'
 import { alterSettlement } from '../../support/tampering.ts'
-import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
-
-function listReply(deps: MemoryDeps, input: object) {
-  return invokeAdmin('list-settlements', deps, input)
-}
+import {
+  type MemoryDeps,
+  memoryDeps,
+  queriesIn,
+  recordTable,
+  type TestDeps,
+} from '../../support/test-deps.ts'
 
 async function aSettlement(deps: MemoryDeps, clientId: ClientId) {
   deps.clock.advance(1)
@@ -38,9 +39,8 @@ async function aSettlement(deps: MemoryDeps, clientId: ClientId) {
   return sweptNow(deps, { clientId })
 }
 
-const NO_ID = crypto.randomUUID()
 const DAY = '2026-11-01'
-const POSITION = { clientId: NO_ID, createdAt: `${DAY}T00:00:00.000Z` }
+const POSITION = { clientId: crypto.randomUUID(), createdAt: `${DAY}T00:00:00.000Z` }
 it('list-settlements lists the recorded settlements of all clients, newest first', async () => {
   const deps = memoryDeps()
   const settleLater = async () => {
@@ -48,8 +48,7 @@ it('list-settlements lists the recorded settlements of all clients, newest first
     return (await aSettledClient(deps)).settlement
   }
   const [first, second, third] = [await settleLater(), await settleLater(), await settleLater()]
-  const listRecorded = async () =>
-    (await invokeAdmin('list-settlements', deps, { status: 'recorded', per_page: 3 })).body
+  const listRecorded = () => listBody(deps, { status: 'recorded', per_page: 3 })
   const pagination = { page: 1, per_page: 3 }
 
   const data = [third, second, first].map((settlement) => shownSettlement(settlement))
@@ -60,20 +59,19 @@ it('list-settlements lists the recorded settlements of all clients, newest first
   expect(await listRecorded()).toMatchObject({ data: [{ id: second.settlementId }], pagination })
 })
 
-/** November has no such day. */
-const NO_POSITION = { ...POSITION, createdAt: '2026-11-31T00:00:00.000Z' }
-
-const FOREIGN_CURSOR = /^must be the cursor of an earlier answer to the same request$/
-
 it.each<[object, string, RegExp]>([
-  [{ from: DAY, cursor: encodeCursor({}) }, 'cursor', FOREIGN_CURSOR],
   ...[
+    {},
     { period: { from: '2026-11-02', to: DAY }, position: POSITION },
-    { period: { from: DAY, to: DAY }, position: NO_POSITION },
+    // November has no such day.
+    {
+      period: { from: DAY, to: DAY },
+      position: { ...POSITION, createdAt: '2026-11-31T00:00:00.000Z' },
+    },
   ].map((position): [object, string, RegExp] => [
     { from: DAY, cursor: encodeCursor(position) },
     'cursor',
-    FOREIGN_CURSOR,
+    /^must be the cursor of an earlier answer to the same request$/,
   ]),
   [{ status: 'failed', page: 2 }, 'page', /^use cursor instead/],
   [{ format: 'csv' }, 'format', /^unknown field$/],
@@ -82,14 +80,17 @@ it.each<[object, string, RegExp]>([
   [{ status: 'swept' }, 'status', /./],
   [{ status: undefined, from: '2026-02-30' }, 'from', /./],
 ])('list-settlements refuses %j with a reason', async (input, field, reason) => {
-  const { status, body } = await listReply(memoryDeps(), { status: 'recorded', ...input })
+  const { status, body } = await invokeAdmin('list-settlements', memoryDeps(), {
+    status: 'recorded',
+    ...input,
+  })
 
   const field_errors = { [field]: [expect.stringMatching(reason)] }
   expect([status, body]).toMatchObject([422, { code: 'validation', field_errors }])
 })
 
-async function listBody(deps: MemoryDeps, input: object) {
-  return (await listReply(deps, input)).body as {
+async function listBody(deps: TestDeps, input: object) {
+  return (await invokeAdmin('list-settlements', deps, input)).body as {
     data: { id: string }[]
     continuing?: true
     cursor?: string
@@ -112,9 +113,7 @@ async function aMonth() {
   const deps = memoryDeps()
   const [first, second] = [await aClient(deps), await aClient(deps)]
   const failedSettlement = await aSettlement(deps, first)
-  await deps.table.write(
-    markClosed({ ...failedSettlement, status: 'failed', settledAt: deps.now() }),
-  )
+  await fail(deps, failedSettlement)
   const { settlementId: oldId } = failedSettlement
   deps.clock.advance(DAY_MS / 1_000)
   const { settlementId: youngId } = await aSettlement(deps, first)
@@ -182,12 +181,15 @@ describe('list-settlements by status and days', () => {
     const firstRun = await listBody({ ...deps, monotonicMs: () => (readMs += 200_000) }, input)
     const secondRun = await listBody(deps, { ...input, cursor: firstRun.cursor })
     const fullPage = await listBody(deps, { ...input, per_page: 3 })
+    const watched = recordTable(deps)
+    await listBody(watched.deps, { ...input, per_page: 1 })
     const emptyPage = await listBody(deps, { ...input, cursor: fullPage.cursor })
 
     const ids = secondRun.data.map(({ id }) => id)
     expect([firstRun.data.length, firstRun.continuing]).toStrictEqual([2, true])
     expect([ids, secondRun.cursor]).toStrictEqual([[last.settlementId], undefined])
     expect([fullPage.data.length, emptyPage.data.length]).toStrictEqual([3, 0])
+    expect(queriesIn(watched.calls).length).toBeLessThan(10)
   })
 })
 

@@ -15,7 +15,7 @@ import {
   OVO_REQUEST,
 } from '../../support/payment-builders.ts'
 import { expectSuspense } from '../../support/synced-payment.ts'
-import { failingOn, memoryDeps, testDeps } from '../../support/test-deps.ts'
+import { failingOn, interceptTable, memoryDeps, testDeps } from '../../support/test-deps.ts'
 import { aCreate } from '../payment/payment-test.ts'
 
 function refused(code: string, more: object = {}): CreateAnswer {
@@ -24,7 +24,6 @@ function refused(code: string, more: object = {}): CreateAnswer {
 
 const INVALID = refused('INVALID_VALUE_ERROR')
 const NOT_ACTIVATED = refused('INVALID_MERCHANT_SETTINGS', { isNotActivated: true })
-const ACCOUNT = refused('INVALID_API_KEY', { isAccountWide: true })
 
 function bca(amount: number): Partial<PaymentRequest> {
   return { notionalMinor: minor(amount) }
@@ -32,9 +31,7 @@ function bca(amount: number): Partial<PaymentRequest> {
 function wallet(channelCode: string): Partial<PaymentRequest> {
   return { method: 'ewallet', channelCode }
 }
-const LANDLINE = { ...OVO_REQUEST, customer: { phone: '+62215551234' } }
 const BCA_LIMITS = 'amount must be 10000 to 50000000 for channel BCA'
-const QRIS_LIMITS = 'amount must be 1 to 20000000 for channel qris'
 
 describe('createPayment when the provider refuses (design section 4)', () => {
   it.each([
@@ -45,10 +42,10 @@ describe('createPayment when the provider refuses (design section 4)', () => {
       { method: 'qris', channelCode: undefined, ...bca(20_000_001) },
       INVALID,
       'amount',
-      QRIS_LIMITS,
+      'amount must be 1 to 20000000 for channel qris',
     ],
     [
-      LANDLINE,
+      { ...OVO_REQUEST, customer: { phone: '+62215551234' } },
       refused('API_VALIDATION_ERROR'),
       'customer.phone',
       'customer.phone must be an Indonesian mobile number (+628...) for channel OVO',
@@ -81,7 +78,7 @@ describe('createPayment when the provider refuses (design section 4)', () => {
   it.each([
     [bca(10_000), INVALID],
     [bca(50_000_000), refused('API_VALIDATION_ERROR')],
-    [bca(9_999), ACCOUNT],
+    [bca(9_999), refused('INVALID_API_KEY', { isAccountWide: true })],
     [OVO_REQUEST, INVALID],
     [wallet('NEWPAY'), INVALID],
   ])('answers 500, as its own failure, for %j after %j', async (fields, answer) => {
@@ -90,6 +87,15 @@ describe('createPayment when the provider refuses (design section 4)', () => {
 
     await expect(make()).rejects.toMatchObject({ code: 'internal_error' })
     expect(deps.lines.at(-1)).toMatchObject({ code: 'payment.create_failed' })
+  })
+
+  it('counts a create once whose refusal cannot be stored', async () => {
+    const { deps, make, creates } = await aCreate()
+    deps.provider.answer('createRequest', INVALID)
+    const lost = interceptTable(deps, { before: () => expect(creates()).toBe(0) })
+
+    await expect(make(lost)).rejects.toThrow()
+    expect(deps.lines).toMatchObject([{ code: 'payment.create_failed' }])
   })
 
   it('tells operators once a day that a channel of the tariff is not activated, and pages nobody', async () => {
@@ -104,10 +110,7 @@ describe('createPayment when the provider refuses (design section 4)', () => {
       })
     }
 
-    expect(deps.published.map(({ kind }) => kind)).toStrictEqual([
-      'suspense.finding',
-      'suspense.finding',
-    ])
+    expect(deps.published.map(({ kind }) => kind)).toEqual(Array(2).fill('suspense.finding'))
     const subject = `DANA#${deps.now().slice(0, 10)}#channel_not_activated`
     await expectSuspense(deps, subject, { status: 'open' })
     expect(deps.lines.map(({ code }) => code)).not.toContain('payment.create_failed')
@@ -141,8 +144,7 @@ describe('createPayment when the answer has ended already (design section 4)', (
         dueAt: deps.now(),
       })
       await checkWhenDue(deps, payment)
-      const expected = status === 'unknown' ? 'pending' : status
-      expect(await reread()).toMatchObject({ status: expected })
+      expect(await reread()).toMatchObject({ status: status === 'unknown' ? 'pending' : status })
     },
   )
 
@@ -157,16 +159,17 @@ describe('createPayment when the answer has ended already (design section 4)', (
 })
 
 describe('a wallet outside the table of channels', () => {
-  it.each([
-    [undefined, ''],
-    ['https://checkout.example/1', 'https://checkout.example/1'],
-  ])('may push: with destination %s it is stored with %j', async (destination, shown) => {
-    const { deps, make } = await aCreate(wallet('JENIUSPAY'))
-    changeCreated(deps, { destination })
+  it.each([undefined, 'https://checkout.example/1'])(
+    'may push, with destination %s',
+    async (destination) => {
+      const { deps, make } = await aCreate(wallet('JENIUSPAY'))
+      changeCreated(deps, { destination })
 
-    expect((await make()).payment).toMatchObject({ status: 'pending', paymentDestination: shown })
-    expect(deps.provider.countOf('cancelRequest')).toBe(0)
-  })
+      const paymentDestination = destination ?? ''
+      expect((await make()).payment).toMatchObject({ status: 'pending', paymentDestination })
+      expect(deps.provider.countOf('cancelRequest')).toBe(0)
+    },
+  )
 
   it('gets no second create within a minute of one whose outcome is unknown', async () => {
     const { deps, make, creates, timeOut } = await aCreate(wallet('JENIUSPAY'))

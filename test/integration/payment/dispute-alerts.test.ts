@@ -220,36 +220,34 @@ it('one that must be answered again is open again', async ({ deps, credited }) =
   await send(deps, about, 'dispute.under_review')
   await expectSuspense(deps, 'mi-1', { status: 'resolved' })
 
-  await send(deps, { ...about, updated_at: addedDay(deps) })
+  await send(deps, { ...about, updated_at: inDays(deps, 1) })
 
   const item = await findSuspense(deps, 'mi-1')
   expect(item).toMatchObject({ status: 'open', state: 'action_required' })
   expect(item).not.toHaveProperty('resolution')
 })
 
-it('one that is open again while its end is told keeps its reminders', async ({
-  deps,
-  credited,
-}) => {
-  const about = { id: 'mi-1', reference_id: credited.reference, due_date: inDays(deps, 7) }
-  await send(deps, { ...about, updated_at: deps.now() })
-  const news = { ...about, updated_at: addMs(deps.now(), 2_000) }
-  const publish = async (alert: Alert) => {
-    await send(deps, news)
-    await deps.alerts.publish(alert)
-  }
-  const busy = { ...deps, alerts: { publish } }
+it.for([
+  ['is open again', 'dispute.won', undefined, 7],
+  ['gets another day', undefined, 'dispute.due_date_approaching', 4],
+] as const)(
+  'one that %s while its news is told keeps its reminders',
+  async ([, told, next, days], { deps, credited }) => {
+    const about = { id: 'mi-1', reference_id: credited.reference, due_date: inDays(deps, 7) }
+    await send(deps, { ...about, updated_at: deps.now() })
+    const updated_at = addMs(deps.now(), 2_000)
+    const publish = async (alert: Alert) => {
+      await send(deps, { ...about, due_date: inDays(deps, days), updated_at }, next)
+      await deps.alerts.publish(alert)
+    }
+    const busy = { ...deps, alerts: { publish } }
 
-  await send(busy, { ...about, updated_at: addMs(deps.now(), 1_000) }, 'dispute.won')
+    await send(busy, { ...about, updated_at: addMs(deps.now(), 1_000) }, told)
 
-  await expectSuspense(deps, 'mi-1', { state: 'action_required' })
-  expect(await dueAtOf(deps, 'alert', 'mi-1')).toBe(addMs(deps.now(), 3.5 * DAY_MS))
-})
-
-function addedDay(deps: TestDeps) {
-  deps.clock.advance(86_400)
-  return deps.now()
-}
+    await expectSuspense(deps, 'mi-1', { state: 'action_required' })
+    expect(await dueAtOf(deps, 'alert', 'mi-1')).toBe(inDays(deps, days / 2))
+  },
+)
 
 it('an erasure and a dispute refuse each other’s old reading', async ({ deps, credited }) => {
   const about = { id: 'mi-1', reference_id: credited.reference }

@@ -1,7 +1,6 @@
 import { describe, expect } from 'vitest'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { minor } from '../../../shared/money.ts'
-import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { houseTotalKey, suspenseKey } from '../../../shared/table/keys.ts'
@@ -15,22 +14,22 @@ import {
   paymentOf,
 } from '../../support/synced-payment.ts'
 import { erase, putRaw, rawItem } from '../../support/tampering.ts'
-import { withApproval } from '../../support/with-approval.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
 import { expectCase, send } from '../payment/dispute-news.ts'
 import { resolve } from '../payment/suspense-test.ts'
 import { heldTest, refundFields, sumsOf, ZERO_SUMS } from './held-money.ts'
 import { syncTest } from './sync-test.ts'
 
+type Fields = Partial<ProviderTransaction>
+
+async function expectLost(deps: TestDeps, fee: number) {
+  const lost = fee === 0 ? {} : { providerMinor: -fee, costMinor: -fee }
+  expect(await sumsOf(deps)).toStrictEqual({ ...ZERO_SUMS, ...lost })
+  expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.money'])
+}
+
 describe('sync: rows that return money in suspense', () => {
-  heldTest.for<
-    readonly [
-      string,
-      boolean,
-      Partial<ProviderTransaction>,
-      Partial<ProviderTransaction>,
-      lostFee: number,
-    ]
-  >([
+  heldTest.for<[string, boolean, Fields, Fields, number]>([
     ['a void of a second capture', true, {}, { status: 'reversed' }, 0],
     ['a void of a capture without a payment', false, {}, { status: 'reversed' }, 0],
     [
@@ -53,9 +52,7 @@ describe('sync: rows that return money in suspense', () => {
       await sync()
 
       expect(await item()).toMatchObject({ cause, status: 'resolved', resolution: 'refunded' })
-      const lost = lostFee === 0 ? {} : { providerMinor: -lostFee, costMinor: -lostFee }
-      expect(await sumsOf(deps)).toStrictEqual({ ...ZERO_SUMS, ...lost })
-      expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.money'])
+      await expectLost(deps, lostFee)
     },
   )
 
@@ -114,20 +111,18 @@ describe('sync: rows that return money in suspense', () => {
     ['before the money’s own row', 'second_capture'],
   ] as const)(
     'a refund that is read %s leaves nothing in suspense of a %s',
-    async (example, { deps, heldRow, sync, syncAfter }) => {
-      const [when, cause] = example
+    async ([when, cause], { deps, heldRow, sync, syncAfter }) => {
       const row = heldRow(cause)
       const refund = { ...row, ...refundFields }
 
-      if (when === 'before the money’s own row') await sync(refund)
-      await (when === 'before the money’s own row' ? sync(row) : sync(row, refund))
+      const isBefore = when === 'before the money’s own row'
+      if (isBefore) await sync(refund)
+      await (isBefore ? sync(row) : sync(row, refund))
       await syncAfter(180)
 
       const item = await findSuspense(deps, row.providerPaymentId)
       expect(item).toMatchObject({ cause, status: 'resolved', resolution: 'refunded' })
-      const lost = { providerMinor: -4_440, costMinor: -4_440 }
-      expect(await sumsOf(deps)).toStrictEqual({ ...ZERO_SUMS, ...lost })
-      expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.money'])
+      await expectLost(deps, 4_440)
     },
   )
 
@@ -179,6 +174,7 @@ describe('sync: rows that return money in suspense', () => {
   heldTest.for([
     ['was written off', { providerMinor: 95_560, costMinor: 35_560, otherMinor: 60_000 }],
     ['is void', {}],
+    ['was written off, and is void', { costMinor: -60_000, otherMinor: 60_000 }],
   ] as const)(
     'the void of a part’s refund opens no item that %s',
     async ([how, kept], { deps, hold, sync, showAnew }) => {
@@ -186,8 +182,9 @@ describe('sync: rows that return money in suspense', () => {
       const part = { amountMinor: minor(40_000), providerMinor: minor(-40_000) }
       const refund = { ...heldRow, ...refundFields, ...part, updatedAt: deps.now() }
       await sync(refund)
-      if (how === 'is void') showAnew(heldRow, { status: 'reversed' })
-      else await resolve(deps, { suspenseId: heldRow.providerPaymentId }, 'written_off')
+      if (how !== 'is void')
+        await resolve(deps, { suspenseId: heldRow.providerPaymentId }, 'written_off')
+      if (how !== 'was written off') showAnew(heldRow, { status: 'reversed' })
       await sync()
       const closed = await item()
       deps.clock.advance(600)
@@ -197,26 +194,22 @@ describe('sync: rows that return money in suspense', () => {
 
       expect(await item()).toStrictEqual(closed)
       expect(closed?.status).toBe('resolved')
-      // Its customer lacks what the void has taken back.
+      // Only of money that is not void a customer lacks a part.
       const told = await findingAbout(deps, `${refund.transactionId}#reversal`, 'reversed_upstream')
-      expect(told?.status).toBe(how === 'is void' ? undefined : 'open')
+      expect(told?.status).toBe(how === 'was written off' ? 'open' : undefined)
       expect(await sumsOf(deps)).toStrictEqual({ ...ZERO_SUMS, ...kept })
       await expectHouseBalanced(deps)
     },
   )
 
-  heldTest.for<[string, Partial<ProviderTransaction>, lostFee: number]>([
+  heldTest.for<[string, Fields, number]>([
     ['a void', { status: 'reversed' }, 0],
     ['a refund', refundFields, 4_440],
   ])(
     '%s of money that an operator has refunded is a finding, and the house bears it',
     async ([, takenFields, lostFee], { deps, rows, hold, sync }) => {
       const { heldRow } = await hold('unknown_reference')
-      const { providerPaymentId: suspenseId } = heldRow
-      const resolution = 'refunded_by_bank'
-      await withApproval(deps, () =>
-        resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution, notes: 'BCA17' }),
-      )
+      await resolve(deps, { suspenseId: heldRow.providerPaymentId })
       const row = { ...heldRow, ...takenFields, updatedAt: deps.now() }
       rows.splice(0, 1, row)
 
