@@ -2,9 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { figureParts, historyParts, type Part } from '../audit/history.ts'
 import { type Extent, judgeNewest } from '../audit/judge-parts.ts'
 import { readingInto } from '../audit/judged/audit-entries.ts'
-import { type ClientBooks, readableLedger, readClientBooks } from '../audit/judged/client-books.ts'
+import { readableLedger, readClientBooks } from '../audit/judged/client-books.ts'
 import type { Client } from '../client/client.ts'
-import type { Entry } from '../journal/entry.ts'
 import { entryPages } from '../journal/read-entries.ts'
 import { findAnyHead } from '../operator/audit-record-store.ts'
 import { dayNumber, END_OF_TIME, MINUTE_MS, timeLimit } from '../time.ts'
@@ -18,7 +17,7 @@ import {
   withoutClient,
 } from '../verdict/difference.ts'
 import { type ByPart, readVerdict } from '../verdict/verdict-store.ts'
-import type { Left, RecountDeps } from './plan.ts'
+import type { Findings, Left, RecountDeps } from './plan.ts'
 
 /** The differences of a new audit that finance has not accepted. */
 export async function findDifferences(deps: RecountDeps, client: Client, asked: Parts) {
@@ -36,12 +35,16 @@ export async function findDifferences(deps: RecountDeps, client: Client, asked: 
   const open = await unacceptedDifferences(deps, clientId, dated)
   const differences = open.map(withoutClient)
   const books = await readClientBooks(deps, client)
-  const ids = differences.flatMap(({ what, id }) => (what.startsWith('entry') ? id : []))
+  const ids = new Set(differences.flatMap(({ what, id }) => (what.startsWith('entry') ? id : [])))
+  const pages = ids.size > 0 ? entryPages(deps, { ...books.unsettled, ...readingInto([]) }) : []
+  const strays = await Array.fromAsync(pages, ({ entries }) =>
+    entries.filter(({ entryId }) => ids.has(entryId)),
+  )
   return {
     books,
     differences,
     byPart,
-    strayEntries: await entriesAmong(deps, books.unsettled, ids),
+    strayEntries: strays.flat(),
     unread,
     /** The audit has read the whole history. */
     isWhole: asked.from === undefined && unread.next === undefined,
@@ -80,6 +83,8 @@ export type Unread = {
   readonly next: string | undefined
 }
 
+const LONG = 'one call has no time to read all of it'
+
 /** Judges as many parts as a call has time for, and names what it has not read. */
 export async function readParts(deps: RecountDeps, parts: readonly Part[], asked: Parts) {
   const isOver = timeLimit(deps, asked.until === undefined ? AUDIT_MS : AUDIT_AGAIN_MS)
@@ -90,35 +95,28 @@ export async function readParts(deps: RecountDeps, parts: readonly Part[], asked
     const why = `it has more differences; write this plan, then call with from "${id}"`
     if (found.length >= MAX_DIFFERENCES) left.push({ id, why, ends: [] })
   }
-  if (next !== undefined && byPart.size === 0)
-    left.push({ id: next, why: 'one call has no time to read all of it', ends: [] })
+  if (next !== undefined && byPart.size === 0) left.push({ id: next, why: LONG, ends: [] })
   return { byPart, unread: { left, next } }
-}
-
-async function entriesAmong(
-  deps: RecountDeps,
-  range: ClientBooks['unsettled'],
-  ids: readonly string[],
-) {
-  const found: Entry[] = []
-  if (ids.length === 0) return found
-  for await (const { entries } of entryPages(deps, { ...range, ...readingInto([]) }))
-    found.push(...entries.filter(({ entryId }) => ids.includes(entryId)))
-  return found
 }
 
 /**
  * Names the source of lost entries if the journal has one of them at another time: then a time of
- * the source was altered, and the entry would count twice.
+ * the source was altered, and the entry would count twice. A long journal may take too long.
  */
 export async function elsewhere(
   deps: RecountDeps,
+  { isOver }: Pick<Findings, 'isOver'>,
   id: string,
   { clientId, createdAt: start }: Pick<Client, 'clientId' | 'createdAt'>,
   ids: readonly string[],
 ): Promise<readonly Left[]> {
-  const found = await entriesAmong(deps, { clientId, span: { start, end: END_OF_TIME } }, ids)
-  return found.length === 0 ? [] : [{ id, why: ELSEWHERE, ends: [] }]
+  if (ids.length === 0) return []
+  const range = { clientId, span: { start, end: END_OF_TIME }, ...readingInto([]) }
+  for await (const { entries, more } of entryPages(deps, range)) {
+    const isFound = entries.some(({ entryId }) => ids.includes(entryId))
+    if (isFound || (more && isOver())) return [{ id, why: isFound ? ELSEWHERE : LONG, ends: [] }]
+  }
+  return []
 }
 
 const ELSEWHERE = 'its entry is in the journal at another time, so its own time was altered'

@@ -1,7 +1,8 @@
 import { changeTimes, writtenOffIn } from '../audit/judged/audit-figures.ts'
 import { isAboutSums } from '../audit/judged/audit-settlement.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
-import { SettlementIdSchema } from '../ids.ts'
+import { listEventsOf } from '../event/read-events.ts'
+import { type SettlementId, SettlementIdSchema, subjectOfSettlement } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { type Entry, netsOf } from '../journal/entry.ts'
 import { standingFigures } from '../journal/payment-money.ts'
@@ -25,13 +26,14 @@ import { less, type Minor, minor, plus, ZERO } from '../money.ts'
 import { readAuditRecords } from '../operator/audit-record-store.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
 import { moneyOf } from '../posting/payment-entries.ts'
+import { ELIGIBLE_AGE_MS } from '../settlement/settlement.ts'
 import { correctSums } from '../settlement/settlement-store.ts'
 import { attributeName } from '../table/attributes.ts'
 import { shardKey, windowKey } from '../table/keys.ts'
 import { replaceRow } from '../table/replace-row.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
 import type { Step } from '../table/step.ts'
-import { later } from '../time.ts'
+import { addMs, later } from '../time.ts'
 import { compare, type Difference, missingRow } from '../verdict/difference.ts'
 import type { Findings, Plan, RecountDeps, Write } from './plan.ts'
 import type { PlannedSettlement } from './plan-settlements.ts'
@@ -55,19 +57,22 @@ export async function planFigures(
 ): Promise<Plan> {
   const { clientId, ledger } = books
   if (ledger === undefined) return []
-  const summed = planned.flatMap(({ after, sums }) => (sums ? [{ after, sums }] : []))
-  const gone = differences.filter(
-    ({ what, id, found }) =>
-      what === 'settlement' && found === 'missing' && id === ledger.window.lastSettlementId,
+  const summed = new Map<string, Step>(
+    planned.flatMap(({ after, sums }) =>
+      sums ? [[after.settlementId, correctSums(after, sums)]] : [],
+    ),
   )
-  const [lost] = gone
+  const { lastSettlementId: lastId } = ledger.window
+  const gone = differences.filter(
+    ({ what, id, found }) => what === 'settlement' && found === 'missing' && id === lastId,
+  )
   const figures = differences.filter(isFigure)
   const isPaid = figures.some(
     ({ what, expected, found }) =>
       what === 'window.paid_out_minor' && Number(found) > Number(expected),
   )
   // A lost settlement that may be paid: the window does not go back.
-  if (lost && (isPaid || (await wasClosed(deps, lost.id)))) return []
+  if (lastId && gone.length > 0 && (isPaid || (await mayBePaid(deps, books, lastId)))) return []
   const effects = planned.map(effectOf)
   const lines = [...SHARD_FIGURES.keys(), ...SUM_FIELDS.keys()].flatMap((what) => {
     const difference = figures.find((one) => one.what === what)
@@ -84,8 +89,7 @@ export async function planFigures(
     if (figure) gaps.set(figure, Number(expected) - Number(found))
   }
   const first = ledger.shards.find(({ number }) => number === 0)
-  const isSummed = ({ id }: Difference) => summed.some(({ after }) => after.settlementId === id)
-  const ofSums = differences.filter((one) => isAboutSums(one) && isSummed(one))
+  const ofSums = differences.filter((one) => isAboutSums(one) && summed.has(one.id))
   const isOfWindow = [...lines, ...chain].some(({ what }) => !SHARD_FIGURES.has(what))
   // The plan's other writes bring the sources up to these figures.
   if (lines.length + chain.length + ofSums.length === 0) return [{ ends: figures }]
@@ -98,16 +102,14 @@ export async function planFigures(
     shard:
       first && gaps.size > 0 ? correctShards(clientId, first, { gaps, at: deps.now() }) : undefined,
     window: isOfWindow ? correctWindow(clientId, ledger.window, figuresAfter) : undefined,
-    ...Object.fromEntries(
-      summed.map(({ after, sums }) => [after.settlementId, correctSums(after, sums)]),
-    ),
+    ...Object.fromEntries(summed),
   }
   const ends = differences.filter(
     (one) =>
       isFigure(one) ||
       gone.includes(one) ||
       // The event announced the sums that are written again.
-      (isSummed(one) && /^settlement(\.|_event\.body$)/.test(one.what)),
+      (summed.has(one.id) && /^settlement(\.|_event\.body$)/.test(one.what)),
   )
   const write: Write = {
     subject: clientId,
@@ -129,27 +131,34 @@ function fieldsByName<Field extends string>(item: string, fields: readonly Field
   return new Map(fields.map((field) => [`${item}.${attributeName(field)}`, field]))
 }
 
-/** By an operator, or claimed by a batch. */
-async function wasClosed(deps: RecountDeps, settlementId: string) {
-  const { records } = await readAuditRecords(deps, settlementId)
-  return records.some(({ action }) => action !== 'trigger-settlement')
+/** Closed by an operator, claimed by a batch, or after a settlement that no list has. */
+async function mayBePaid(deps: RecountDeps, { unsettled }: ClientBooks, id: SettlementId) {
+  const { records } = await readAuditRecords(deps, id)
+  const events = await listEventsOf(deps, subjectOfSettlement(id))
+  const start = addMs(unsettled.span.start, -ELIGIBLE_AGE_MS)
+  const isNext = events.every((event) => event?.body.includes(`"period_start":"${start}"`))
+  return !isNext || records.some(({ action }) => action !== 'trigger-settlement')
 }
 
 /** How the plan moves what the audit expects, apart from writes that move the figures too. */
-function effectOf({ before, after, sums, newEntry }: PlannedSettlement) {
+function effectOf({
+  before,
+  after,
+  sums,
+  newEntry,
+}: PlannedSettlement): Readonly<Record<string, number>> {
   const isNewlyPaid = after.status === 'manual_paid' && before.status !== 'manual_paid'
   const isRecredited = after.recreditedAt !== undefined && before.recreditedAt === undefined
   const takenMinor = isNewlyPaid || isRecredited ? after.netMinor : ZERO
   const grownMinor = sums ? less(sums.netMinor, before.netMinor) : ZERO
   const againMinor = sums ? less(sums.recreditedMinor, before.recreditedMinor) : ZERO
-  const effect: Readonly<Record<string, number>> = {
+  return {
     [CREDITED]: grownMinor - againMinor + (newEntry?.netMinor ?? 0),
     'window.in_settlement_minor': grownMinor - takenMinor,
     'window.paid_out_minor': isNewlyPaid ? after.netMinor : 0,
     'window.available_minor': newEntry?.carried?.netMinor ?? 0,
     'window.written_off_minor': sums ? writtenOffIn(sums.totals) - writtenOffIn(before.totals) : 0,
   }
-  return effect
 }
 
 function foundIn({ window, shards }: Ledger, what: string) {

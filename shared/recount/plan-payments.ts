@@ -37,18 +37,14 @@ import { raisePayment } from './raise-payment.ts'
  * entries, events, deliveries and pointers put anew. A payment is left if the provider does not
  * answer, or the run has no time for it.
  */
-export async function planPayments(
-  deps: RecountDeps,
-  findings: Findings,
-  isOver: () => boolean,
-): Promise<Plan> {
+export async function planPayments(deps: RecountDeps, findings: Findings): Promise<Plan> {
   const byPayment = Map.groupBy(findings.differences, paymentNamedBy)
   const plans: Plan[] = []
   for (const [id, differences] of byPayment) {
     if (id === undefined) continue
     const left = (why: string) => [{ id, why, ends: differences }]
     const planned = plans.filter((plan) => writesOf(plan).length > 0)
-    if (isOver() || planned.length === MAX_PAYMENTS) {
+    if (findings.isOver() || planned.length === MAX_PAYMENTS) {
       plans.push(left('this plan has no room for it; write it, then run recount-ledger again'))
       continue
     }
@@ -77,10 +73,11 @@ function paymentNamedBy({ what, id, expected }: Difference) {
 
 async function planPayment(
   deps: RecountDeps,
-  { books, strayEntries }: Findings,
+  findings: Findings,
   id: PaymentId,
   differences: readonly Difference[],
 ) {
+  const { books, strayEntries } = findings
   const key = paymentKey(id)
   const item = await deps.table.get(key)
   const stored = item && ifStored(item)
@@ -99,13 +96,12 @@ async function planPayment(
   ])
   const missing = remaining.filter(isMissing)
   // What the payment shows of suspense is as the plan of suspense leaves it.
-  const isOther = (difference: Difference) => !isMissing(difference) && !isOfShown(difference)
   // The payment's row, and all that it has, must be as it is derived.
-  const others = remaining.filter(isOther)
+  const others = remaining.filter((one) => !isMissing(one) && !isOfShown(one))
   if (isRaised ? others.length > 0 : others.some(({ what }) => what.startsWith('payment')))
     return []
   const lostIds = missing.flatMap((one) => (one.what === 'entry' ? one.id : []))
-  const left = await elsewhere(deps, id, payment, lostIds)
+  const left = await elsewhere(deps, findings, id, payment, lostIds)
   if (left.length > 0) return left
   const isOfMoney = missing.some(({ what }) => what === 'entry' || what === 'event')
   if (isOfMoney && !(await isProven(deps, payment, missing)))
@@ -125,7 +121,7 @@ async function planPayment(
     const isInJournal = isFirst && entries.some(({ type }) => type === 'payment')
     const lostEntries = some.flatMap(({ entry }) => entry ?? [])
     const shift = { before, after: payment, entries: lostEntries, isInJournal }
-    const findings = isFirst && raised ? raised.findings.map(ensureSuspense) : []
+    const held = isFirst && raised ? raised.findings.map(ensureSuspense) : []
     const shown =
       isFirst && isRaised ? events.map((event) => [event.name, requireEvent(event)]) : []
     return {
@@ -142,7 +138,7 @@ async function planPayment(
         },
         Object.fromEntries(shown),
         ...some.map((one) => one.steps),
-        ...findings,
+        ...held,
       ),
     }
   })

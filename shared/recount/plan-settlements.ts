@@ -61,7 +61,7 @@ export async function planSettlements(
       const newIds = trail.newEntry ? [trail.newEntry.entryId] : []
       const refused = [
         ...(trail.writes.length > 0 ? await unapprovedAgain(deps, after) : []),
-        ...(await elsewhere(deps, id, after, newIds)),
+        ...(await elsewhere(deps, seen, id, after, newIds)),
       ]
       if (refused.length > 0) return { settlement: unchanged, plan: refused }
       const ofEvents = await planSettlementEvents(

@@ -240,7 +240,7 @@ async function planAdjustmentAnew(
   const approvable = approvalFor(input)
   const left = [
     ...(approvable ? await unapproved(deps, reference, approvable, eligibleAt) : []),
-    ...(await elsewhere(deps, reference, books.client, entry ? [] : [entryId])),
+    ...(await elsewhere(deps, findings, reference, books.client, entry ? [] : [entryId])),
   ]
   return left.length === 0 ? [write] : left
 }

@@ -62,4 +62,6 @@ export type Findings = {
   readonly differences: readonly Difference[]
   /** Entries outside all settlements that no source explains. */
   readonly strayEntries: readonly Entry[]
+  /** After this nothing more is read to plan. */
+  readonly isOver: () => boolean
 }

@@ -157,14 +157,15 @@ async function planClient(deps: RecountDeps, clientId: ClientId, asked: Parts): 
   const isOver = timeLimit(deps, PLAN_MS)
   const client = await findAuditedClient(deps, clientId)
   if (client === undefined) throw notFound('client')
-  const findings = await findDifferences(deps, client, asked)
+  const findings = { ...(await findDifferences(deps, client, asked)), isOver }
   const { differences, byPart, unread } = findings
   if (differences.length === 0) return { plan: [], notRepairable: [], unread }
   const repaired = { ...findings, books: withWrittenOff(findings.books, differences) }
   const trail = await planTrail(deps, findings)
-  const adjustments = await planAdjustments(deps, repaired)
   const suspense = await planSuspense(deps, differences, clientId)
-  const payments = await planPayments(deps, repaired, isOver)
+  const payments = await planPayments(deps, repaired)
+  // The search for a lost entry of an adjustment may take all the time that is left.
+  const adjustments = await planAdjustments(deps, repaired)
   const moved = [...adjustments, ...payments]
   const plannedEntries = writesOf(moved).flatMap(({ entries }) => entries ?? [])
   const isWhole = findings.isWhole && !payments.some(isLeft)

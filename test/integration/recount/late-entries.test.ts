@@ -7,7 +7,6 @@ import { readWindow } from '../../../shared/ledger/window-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
-import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { entryAgainOf } from '../../../shared/settlement/return-payout.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { claimForBatch, findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
@@ -18,7 +17,7 @@ import {
   paymentKey,
   settlementKey,
 } from '../../../shared/table/keys.ts'
-import { addMs } from '../../../shared/time.ts'
+import { addMs, END_OF_TIME } from '../../../shared/time.ts'
 import { adjustBalance, aHouseRow } from '../../support/money-rows.ts'
 import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced, expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
@@ -26,6 +25,7 @@ import {
   aLoneClient,
   aSettledClient,
   fail,
+  inSteps,
   payOut,
   recredit,
   settledAmount,
@@ -34,7 +34,12 @@ import {
   sweptADayLater,
 } from '../../support/settlement-builders.ts'
 import { alter, alterSettlement, erase, putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
+import {
+  beforeCommit,
+  interceptTable,
+  type TableCall,
+  type TestDeps,
+} from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { recount } from './torn-world.ts'
 
@@ -245,11 +250,7 @@ it('a settlement keeps what a payment has lost that another call reads', async (
   for (const key of keysOf(payment)) await erase(deps, key)
   const day = `payments ${payment.createdAt.slice(0, 10)}`
 
-  for (const part of [{ until: day }, { from: day }]) {
-    const ask = { clientId: client.clientId, operator: 'ana', ...part }
-    const { plan } = await recountLedger(deps, ask)
-    await recountLedger(deps, { ...ask, plan })
-  }
+  for (const part of [{ until: day }, { from: day }]) await recount(deps, client, part)
 
   await expectBalanced(deps, client)
   expect(await last(deps, client)).toMatchObject({ netMinor: settlement.netMinor })
@@ -269,6 +270,22 @@ it('an adjustment gets its lost entries back after their day is closed', async (
 
   await expectBalanced(deps, client)
   await expectHouseBalanced(deps)
+})
+
+it('a recount repairs the rest when it has no time to search for a lost entry', async () => {
+  const { deps, client } = await aSettledClient()
+  const payment = await aSucceededPayment(deps, client)
+  const { entry } = await adjustBalance(deps, client, 'correction', 5_000, 'A-1')
+  for (const key of [entryKey(client.clientId, entry), ...keysOf(payment)]) await erase(deps, key)
+  deps.clock.advance(120)
+  const whole = JSON.stringify({ between: [client.createdAt, END_OF_TIME] })
+  const before = (call: TableCall) =>
+    'query' in call && JSON.stringify(call.query.range) === whole && deps.clock.advance(600)
+
+  expect(await recount(inSteps(interceptTable(deps, { before })), client)).toMatchObject({
+    written: [{ subject: payment.paymentId }],
+    left: [{ id: 'A-1' }, { id: client.clientId }],
+  })
 })
 
 async function last(deps: TestDeps, client: Client) {

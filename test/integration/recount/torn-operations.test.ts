@@ -25,7 +25,6 @@ import {
 } from '../../../shared/posting/house-journal.ts'
 import { refundPayment } from '../../../shared/posting/refund-payment.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
-import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import {
   finding,
   type NamedPayment,
@@ -245,8 +244,7 @@ async function expectRepaired(deps: MemoryDeps, client: Client, isNamed = false)
       !(waits && found.what.startsWith('ledger.')),
   )
   expect(left).toStrictEqual([])
-  const again = await recountLedger(deps, { operator: OPERATOR })
-  expect(again.writes).toStrictEqual([])
+  expect((await recount(deps, 'gateway')).written).toStrictEqual([])
 }
 
 describe.each(Object.entries(FLOWS))(

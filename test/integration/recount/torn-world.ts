@@ -4,6 +4,7 @@ import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { creditedOf, readLedger } from '../../../shared/ledger/ledger-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
+import type { Parts } from '../../../shared/recount/find-differences.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { type Key } from '../../../shared/table/keys.ts'
 import { type Step } from '../../../shared/table/step.ts'
@@ -31,10 +32,15 @@ export async function differencesOf(deps: TestDeps, { clientId }: Client) {
   return (await auditLedger(deps, clientId)).differences
 }
 
-export async function recount(deps: TestDeps, client: Pick<Client, 'clientId'> | 'gateway') {
+export async function recount(
+  deps: TestDeps,
+  client: Pick<Client, 'clientId'> | 'gateway',
+  part: Parts = {},
+) {
   const clientId = client === 'gateway' ? undefined : client.clientId
-  const { plan } = await recountLedger(deps, { clientId, operator: 'ana' })
-  return recountLedger(deps, { clientId, plan, operator: 'ana' })
+  const ask = { clientId, operator: 'ana', ...part }
+  const { plan } = await recountLedger(deps, ask)
+  return recountLedger(deps, { ...ask, plan })
 }
 
 /** The plan names a difference that it does not repair. */
