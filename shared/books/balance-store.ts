@@ -57,7 +57,10 @@ export async function keepBalance(deps: TableDeps, read: StoredBalance, next: St
   return (await deps.table.write(put(balanceKey, row, isAsRead))).applied
 }
 
-/** Another schedule calls this daily: one that is off tells nothing. */
+/**
+ * Alerts when a day had no comparison. The schedule of audits calls this daily, because the
+ * schedule of compare-balance cannot tell that it is off itself.
+ */
 export async function alertUncompared(deps: Pick<Deps, 'table' | 'alerts' | 'now'>) {
   const { version, gaps, question } = await readBalance(deps)
   const { day = '' } = gaps.at(-1) ?? {}

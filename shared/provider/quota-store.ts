@@ -162,9 +162,12 @@ function countCalls(
   return deps.table.write(update(key, changes, all(...hasRoom)))
 }
 
-/** Creates are scarce below this part of a minute's, by the last answer in this environment. */
+/**
+ * Creates are scarce when fewer than this part of the creates of a minute are left, by the last
+ * answer in this environment.
+ */
 const SCARCE_BELOW = 1 / 2
-/** One client's part of a minute's scarce creates. */
+/** The part of the creates of a minute that one client may use while creates are scarce. */
 const SHARE = 1 / 4
 
 type ShareDeps = Pick<Deps, 'stage' | 'provider' | 'now'>

@@ -106,6 +106,7 @@ async function failAttempt(
   return replayOrFail(stored, message, wrongField)
 }
 
+/** The fields of a create's log lines: ids and channel, nothing of the customer. */
 export function loggedCreate({ request, ...creating }: CreatingPayment) {
   return loggedPayment({ ...creating, ...request }, isListedChannel(request))
 }
@@ -226,9 +227,8 @@ const RETRY_MS = 250
 
 /**
  * Moves a payment from `creating` to `pending` with its destination (design section 4, Create, step
- * 5). A failed write is retried while time is left: if only its answer was lost, the condition
- * refuses the retry. Throws when the outcome stays unknown. The provider's request then stays,
- * because the payment may show it.
+ * 5). A failed write is retried while time is left; after a lost answer the condition refuses.
+ * Throws if the outcome stays unknown; the provider's request stays, as the payment may show it.
  */
 export async function commitAttempt(
   deps: AttemptDeps,
