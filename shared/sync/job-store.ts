@@ -156,8 +156,9 @@ export async function keepPosition(
   return applied ? { ...slice, ...progress, dueAt } : undefined
 }
 
-export function releaseJob(deps: TableDeps, { tries, ...job }: Slice, dueAt: Timestamp) {
-  return deps.table.write(update(syncJobKey(job.id), { set: { dueAt, tries } }, isAsClaimed(job)))
+export function releaseJob(deps: TableDeps, slice: Slice, dueAt: Timestamp) {
+  const set = { dueAt, tries: slice.tries }
+  return deps.table.write(update(syncJobKey(slice.id), { set }, isAsClaimed(slice)))
 }
 
 export function finishJob(deps: StoreDeps, job: SyncJob, reads?: number) {
