@@ -205,7 +205,7 @@ async function reconcilePage(
           lag_ms: msBetween(transaction.createdAt, deps.now()),
         })
     }
-    if (reconciled !== 'open') return
+    if (reconciled !== 'open' && reconciled !== 'unasked') return
     tally.unanswered++
     await noteOpenTransaction(deps, transaction, nextTryAt(deps, 0))
   }

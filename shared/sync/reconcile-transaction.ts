@@ -234,7 +234,7 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
   const known = isOfOtherProduct && (await findSuspense(deps, unexplained.suspenseId))
   if (known && !(isVoid && known.status === 'open')) return 'done'
   const mayBeLate = isYoung(deps, transaction)
-  if (!(await lookups.isAllowed())) return 'open'
+  if (!(await lookups.isAllowed())) return 'unasked'
   const answer = await askForNews(deps, { providerPaymentId, paymentRequestId })
   const outcome = await applyNews(deps, answer, 'sync')
   if (outcome.kind === 'deferred') return 'open'

@@ -156,24 +156,18 @@ function mayContinue({ end }: SyncRun) {
 async function recheckTransaction(run: SyncRun, job: OpenTransaction) {
   const { deps, tally } = run
   const { transaction } = job
-  const lookups = lookupsOf(run)
-  let isUnasked = false
-  const isAllowed = async () => {
-    const may = await lookups.isAllowed()
-    isUnasked = !may
-    return may
-  }
   try {
     const paymentId = paymentIdOf(transaction.reference)
     // An unreadable payment counts as unknown, as on a page.
     const [payment] = paymentId === undefined ? [] : await findPaymentsByKey(deps, [paymentId])
     const row = { transaction, payment }
-    const reconciled = await reconcileTransaction(deps, row, { ...lookups, isAllowed })
-    if (reconciled === 'open') {
+    const reconciled = await reconcileTransaction(deps, row, lookupsOf(run))
+    if (reconciled === 'open' || reconciled === 'unasked') {
       tally.unanswered++
-      const tries = isUnasked ? job.tries : job.tries + 1
+      const isAsked = reconciled === 'open'
+      const tries = isAsked ? job.tries + 1 : job.tries
       // Due before the row that was asked about, or each later run would ask about that row first.
-      const dueAt = nextTryAt(deps, isUnasked ? 0 : tries, transaction.updatedAt)
+      const dueAt = nextTryAt(deps, isAsked ? tries : 0, transaction.updatedAt)
       await retryOpenTransaction(deps, { ...job, tries }, dueAt)
       return
     }
