@@ -181,15 +181,6 @@ export async function transferCaseOf(
   return undefined
 }
 
-/** The row is booked as it is, although its fee is not final. */
-export function recordOpenFee(
-  deps: NewsDeps,
-  transaction: ProviderTransaction,
-  payment: NamedPayment,
-) {
-  return recordSuspense(deps, syncFinding(deps, transaction, { payment }))
-}
-
 /**
  * After the books undid the row the provider shows it again. A person must decide. `undoneAt`: of
  * a payment's row by the provider's clock; of a row of the house when the books undid it.

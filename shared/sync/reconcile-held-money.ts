@@ -15,7 +15,6 @@ import { bookLateFee } from './book-late-fee.ts'
 import {
   moneyRowOf,
   type Reconciled,
-  recordOpenFee,
   recordRowAgain,
   recordRowFinding,
   syncFinding,
@@ -53,7 +52,8 @@ export async function reconcileHeldMoney(
     const amountMinor = transaction.disputedMinor ?? row.amountMinor
     const about = { cause: 'row_contradicts', payment: item } as const
     const contradiction = syncFinding(deps, transaction, about)
-    if (transaction.hasOpenFee) await recordOpenFee(deps, transaction, item)
+    if (transaction.hasOpenFee)
+      await recordSuspense(deps, syncFinding(deps, transaction, { payment: item }))
     const booked = await bookSuspenseRefund(deps, item, { ...row, amountMinor }, contradiction)
     await recordLoss(deps, transaction, booked, amountMinor)
     return 'done'

@@ -23,7 +23,6 @@ import {
   paymentFinding,
   type Reconciled,
   type RowWithPayment,
-  recordOpenFee,
   recordRowAgain,
   recordRowFinding,
   rowFinding,
@@ -204,8 +203,9 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
     row.type === 'dispute_won' && payment.movements.every(({ type }) => type !== 'chargeback')
   // The row of a won dispute may arrive before its chargeback. It stays open for two days.
   if (isEarly && isYoung(deps, transaction)) return 'open'
-  // Before the booking: a later reading of a booked row does not come here.
-  if (transaction.hasOpenFee) await recordOpenFee(deps, transaction, payment)
+  // Before the booking with a fee that is not final: a later reading does not come here.
+  if (transaction.hasOpenFee)
+    await recordSuspense(deps, syncFinding(deps, transaction, { payment }))
   await movePayment(deps, payment, row)
   return 'done'
 }
