@@ -83,18 +83,18 @@ async function reconcileBookedMoney(
   item: Suspense,
   transaction: ProviderTransaction,
 ) {
-  const { providerMinor, amountMinor = ZERO, isVoid } = item
-  if (providerMinor === undefined && !isVoid) return
+  const { amountMinor = ZERO } = item
+  if (item.providerMinor === undefined && !item.isVoid) return
   const { suspense, suspense_refunded: lost } = await suspenseBookingsOf(
     deps,
     houseRowOf(transaction),
   )
-  if (suspense === undefined && lost === undefined) {
+  if (lost) return recordRowAgain(deps, transaction, lost.postedAt, item)
+  if (suspense === undefined) {
     await recordUnmatchedRow(deps, transaction, item)
     return
   }
-  if (lost) return recordRowAgain(deps, transaction, lost.postedAt, item)
-  if (providerMinor === undefined || isVoid) return
+  const { providerMinor } = suspense
   const known = { providerMinor, amountMinor, feeMinor: less(amountMinor, providerMinor) }
   // Of the amount that is held, as at the booking: the row may show another amount.
   const feeMinor = less(amountMinor, transaction.providerMinor)

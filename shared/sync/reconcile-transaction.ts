@@ -106,7 +106,7 @@ async function reconcileRow(
   return payment ? 'done' : 'passed_over'
 }
 
-/** A row that belongs to no account, payment or suspense item becomes a finding. */
+/** A row that names our account, a credit or held money is theirs; any other is a finding. */
 async function reconcileNonPayment(
   deps: NewsDeps,
   { transaction, payment }: RowWithPayment,
