@@ -15,7 +15,7 @@ import type { Payment } from '../payment/payment.ts'
 import { findAnyPayment, isForeign } from '../payment/payment-store.ts'
 import { findOpenTransfer } from '../suspense/record-suspense.ts'
 import { closeSuspense, onlyIfNew } from '../suspense/suspense-store.ts'
-import { refuseVoid, requireRows } from './assume-fee.ts'
+import { refuseVoid, requireRows } from './ask-for-rows.ts'
 import { type MoveDeps, prepareMovement } from './move-payment.ts'
 import { entriesOf, moneyOf } from './payment-entries.ts'
 
