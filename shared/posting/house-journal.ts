@@ -40,6 +40,7 @@ import {
   putSuspense,
 } from '../suspense/suspense-store.ts'
 import type { Steps } from '../table/table.ts'
+import type { Timestamp } from '../time.ts'
 import { bookOnce } from './book-once.ts'
 
 /** A row of the provider that the house books. */
@@ -68,27 +69,19 @@ export function bookUnmatchedRow(
   finding?: Suspense,
 ) {
   const booking = { type: 'unmatched', legs: unmatchedLegs(row) } as const
-  return bookWithFinding(deps, entryOfRow(deps, row, booking), finding)
+  return bookWithFinding(deps, row, booking, finding)
 }
 
 type Booking = Pick<HouseEntry, 'type' | 'clientId' | 'suspenseId'> & { readonly legs: Legs }
 
-function entryOfRow(
-  { now }: Pick<StoreDeps, 'now'>,
-  { transactionId, rowAt, amountMinor, feeMinor }: RowFacts,
-  { legs, ...booking }: Booking,
-): HouseEntry {
-  const about = { transactionId, rowAt, amountMinor, feeMinor }
-  return newHouseEntry({ ...about, postedAt: now(), ...booking, ...legs })
-}
-
-/** The figures that the row shows, unless its void is booked. */
+/** What an entry keeps of its row: no figures of the own row of held money, and of a void. */
 type RowFacts = Pick<HouseRow, 'transactionId' | 'rowAt' | 'feeMinor'> &
   Partial<Pick<HouseRow, 'amountMinor'>>
 
 async function bookWithFinding(
   deps: StoreDeps & SuspenseDeps,
-  entry: HouseEntry,
+  row: RowFacts,
+  booking: Booking,
   finding: Suspense | undefined,
   other?: Suspense,
 ) {
@@ -96,17 +89,26 @@ async function bookWithFinding(
   const more = other && ensureSuspense(other)
   const write = (others: Steps<string>) =>
     onOpenDay(deps, (postedAt) =>
-      deps.table.transact<string>({ ...bookOnce({ ...entry, postedAt }), ...others }),
+      deps.table.transact<string>({ ...stepsOf(row, booking, postedAt), ...others }),
     )
-  const isOfPayout = entry.type === 'withdrawal' && finding?.cause === 'transaction_unexplained'
+  const isOfPayout = booking.type === 'withdrawal' && finding?.cause === 'transaction_unexplained'
   const outcome = await write({ suspense, noted, ...more })
   if (!outcome.applied && outcome.refusedBy === 'suspense') await write({ ...more })
   else if (outcome.applied && finding) await reportSuspense(deps, finding)
   else if (!outcome.applied && finding && (isOfPayout || finding.cause === 'transfer')) {
     // The payment became visible, or the settlement was marked failed, after the row was booked.
-    const { correction, reversal } = await bookingsOf(deps, entry)
+    const { correction, reversal } = await bookingsOf(deps, row)
     if (!correction && !reversal) await recordSuspense(deps, finding)
   }
+}
+
+function stepsOf(
+  { transactionId, rowAt, amountMinor, feeMinor }: RowFacts,
+  { legs, ...booking }: Booking,
+  postedAt: Timestamp,
+): Steps<string> {
+  const about = { transactionId, rowAt, amountMinor, feeMinor }
+  return bookOnce(newHouseEntry({ ...about, postedAt, ...booking, ...legs }))
 }
 
 /**
@@ -124,8 +126,7 @@ export function bookTransfer(
 ) {
   const legs = transferLegs(type, row)
   const contradicting = legs.otherMinor === 0 ? undefined : contradiction
-  const entry = entryOfRow(deps, row, { type, legs })
-  return bookWithFinding(deps, entry, named ?? contradicting, named && contradicting)
+  return bookWithFinding(deps, row, { type, legs }, named ?? contradicting, named && contradicting)
 }
 
 /** A row that is VOIDED, REVERSED or FAILED after the house has booked it. */
@@ -150,16 +151,15 @@ export async function bookRowBack(
     const entry = booked.unmatched ?? booked.topup ?? booked.withdrawal
     if (reversal) return 'booked_back'
     if (refund?.suspenseId !== undefined) {
-      await bookSuspenseRefundVoid(deps, { ...refund, finding }, refund.suspenseId)
+      await bookSuspenseRefundVoid(deps, refund, refund.suspenseId, finding)
       return 'booked_back'
     }
     if (entry === undefined) return 'not_booked'
     if (correction?.paymentId !== undefined) return { refundOf: correction.paymentId }
     if (correction) {
       const legs = unmatchedLegs({ providerMinor: negated(entry.providerMinor) })
-      const { clientId } = correction
-      const undone = entryOfRow(deps, withoutFigures(entry), { type: 'reversal', clientId, legs })
-      await bookWithFinding(deps, undone, finding)
+      const booking = { type: 'reversal', clientId: correction.clientId, legs } as const
+      await bookWithFinding(deps, withoutFigures(entry), booking, finding)
       return 'booked_back'
     }
     const transferred = await findOpenTransfer(deps, row.transactionId)
@@ -204,24 +204,24 @@ type ItemBooking = Booking & {
  */
 async function bookOnItem(
   deps: HeldDeps,
-  suspense: Suspense | { readonly suspenseId: string },
+  { suspenseId }: Pick<Suspense, 'suspenseId'>,
   row: RowFacts,
   plan: (item: Suspense) => ItemBooking | undefined,
 ): Promise<Suspense> {
-  const { suspenseId } = suspense
-  let item = 'kind' in suspense ? suspense : await findSuspense(deps, suspenseId)
-  for (let tried = 0; item !== undefined && tried < MAX_TRIES; tried++) {
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
+    const item = await findSuspense(deps, suspenseId)
+    if (item === undefined) break
     const planned = plan(item)
     if (planned === undefined) return item
     const { set, finding, ...booking } = planned
-    const entry = entryOfRow(deps, row, { ...booking, suspenseId })
     const itemStep = set && bookOnSuspense(item, set)
+    const stepsAt = (postedAt: Timestamp) => stepsOf(row, { ...booking, suspenseId }, postedAt)
     const outcome = await withShownMoney(deps, { ...item, ...set }, (shown, freshUntil) =>
       onOpenDay(deps, (postedAt) =>
         deps.table.transact<string>(
           {
             item: itemStep,
-            ...bookOnce({ ...entry, postedAt }),
+            ...stepsAt(postedAt),
             ...(finding && ensureSuspense(finding)),
             ...shown,
           },
@@ -230,8 +230,7 @@ async function bookOnItem(
       ),
     )
     // The row is booked before, and that booking stays.
-    if (outcome.applied || outcome.refusedBy in bookOnce(entry)) return item
-    item = await findSuspense(deps, suspenseId)
+    if (outcome.applied || outcome.refusedBy in stepsAt(deps.now())) return item
   }
   throw new Error('an item in suspense kept changing while its row was booked')
 }
@@ -265,8 +264,9 @@ export function bookSuspenseRefund(
 /** The item is open again, unless its own row is void, or an operator closed it: that is told. */
 function bookSuspenseRefundVoid(
   deps: HeldDeps,
-  { finding, ...refund }: HouseEntry & { readonly finding: Suspense },
+  refund: HouseEntry,
   suspenseId: string,
+  finding: Suspense,
 ) {
   return bookOnItem(deps, { suspenseId }, withoutFigures(refund), (item) => {
     const isLacking = !item.isVoid && refund.suspenseMinor !== 0 && isClosedByOperator(item)

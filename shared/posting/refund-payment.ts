@@ -8,14 +8,14 @@ import {
   takeOverRow,
 } from '../journal/house-store.ts'
 import { MAX_MOVEMENTS, type MoneyRow, type Movement } from '../journal/payment-money.ts'
-import { atLeastZero, less, type Minor, negated, ZERO } from '../money.ts'
+import { atLeastZero, less, type Minor, ZERO } from '../money.ts'
 import { type Approvable, requireApproval, type UsedApproval } from '../operator/approval-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findAnyPayment, isForeign } from '../payment/payment-store.ts'
 import { findOpenTransfer } from '../suspense/record-suspense.ts'
 import { closeSuspense, onlyIfNew } from '../suspense/suspense-store.ts'
-import { refuseVoid, requireRows } from './assume-fee.ts'
+import { refuseVoid, requireRows } from './ask-for-rows.ts'
 import { type MoveDeps, prepareMovement } from './move-payment.ts'
 import { entriesOf, moneyOf } from './payment-entries.ts'
 
@@ -140,18 +140,13 @@ async function rowOf(deps: RecordDeps, input: RefundInput): Promise<HouseEntry |
   if (providerTransactionId === undefined) return undefined
   const row = await findUnclaimedRow(deps, providerTransactionId)
   if (row === undefined) throw notFound('provider transaction')
-  const rowMinor = amountOf(row)
-  if (row.providerMinor < 0 && amountMinor === rowMinor) return row
-  const reason = `the row's own amount is ${rowMinor}, ${row.providerMinor < 0 ? 'out' : 'in'}`
+  const isOut = row.providerMinor < 0
+  if (isOut && amountMinor === row.amountMinor) return row
+  const reason = `the row's own amount is ${row.amountMinor}, ${isOut ? 'out' : 'in'}`
   throw invalidField('amount_minor', reason)
 }
 
 const REFUNDED = { status: 'resolved', resolution: 'refunded' } as const
-
-/** Of a withdrawal the amount is what our bank was thought to have received. */
-function amountOf({ amountMinor, bankMinor, providerMinor }: HouseEntry) {
-  return amountMinor ?? (bankMinor === 0 ? negated(providerMinor) : bankMinor)
-}
 
 function assertLeft(payment: Payment, amountMinor: Minor) {
   const { isVoid, wentBackMinor } = moneyOf(payment)

@@ -15,7 +15,7 @@ import { closeSuspense, findSuspense } from '../suspense/suspense-store.ts'
 import { suspenseKey } from '../table/keys.ts'
 import type { Steps } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
-import { refuseVoid, requireRows, UNCHANGED } from './assume-fee.ts'
+import { refuseVoid, requireRows, UNCHANGED } from './ask-for-rows.ts'
 import { bookSuspense, houseRowOf } from './house-journal.ts'
 
 /** The resolutions that operators may choose. A refund by the provider is booked by its own row. */

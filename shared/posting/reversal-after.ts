@@ -1,10 +1,5 @@
 import type { Figures } from '../journal/entry.ts'
-import {
-  type MoneyRow,
-  moneyAfter,
-  type PaymentMoney,
-  type REVERSAL_KINDS,
-} from '../journal/payment-money.ts'
+import { type MoneyRow, moneyAfter, type PaymentMoney } from '../journal/payment-money.ts'
 import { smaller, ZERO } from '../money.ts'
 import type { Payment, Reversal } from '../payment/payment.ts'
 
@@ -25,13 +20,11 @@ export function reversalAfter(
   }
 }
 
-type Kind = (typeof REVERSAL_KINDS)[number]
-
 function kindAfter(
-  before: Kind | undefined,
+  before: Reversal['kind'] | undefined,
   row: MoneyRow,
   { isVoid, isDisputed, wentBackMinor }: PaymentMoney,
-): Kind {
+): Reversal['kind'] {
   if (isVoid) {
     const wasVoid = before === 'voided' || before === 'reversed'
     return wasVoid || row.isOwnRow !== true ? (before ?? 'reversed') : (row.kind ?? 'reversed')
@@ -40,13 +33,11 @@ function kindAfter(
   return isDisputed ? 'chargeback' : 'refund'
 }
 
-type ReplayResult = { readonly money: PaymentMoney; readonly reversal: Reversal | undefined }
-
 /**
  * Computes a payment's money and its public `reversal` again, from a price and all rows that moved
  * the money. Only the stored `reversal` says how the own row became void.
  */
-export function replayMovements(payment: Payment, price: Figures): ReplayResult {
+export function replayMovements(payment: Payment, price: Figures) {
   const rows = payment.movements.map((row) => ({ ...row, kind: payment.reversal?.kind }))
   let reversal: Reversal | undefined
   for (const [at, row] of rows.entries())

@@ -1,6 +1,6 @@
 import type { TableDeps } from '../deps.ts'
 import { bookingsOf, type HouseEntry } from '../journal/house-store.ts'
-import { less, type Minor, minor, plus, ZERO } from '../money.ts'
+import { less, minor, plus, ZERO } from '../money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import type { Payment } from '../payment/payment.ts'
 import { bookTransfer, type HouseRow, houseRowOf } from '../posting/house-journal.ts'
@@ -17,7 +17,7 @@ const MAX_CHANGES = 3
  * A row may be booked before the provider's own fee is final, or before the provider gives the fee
  * back. What the row then moves more or less is booked, as a withdrawal of nothing with that fee:
  * the house pays it. The row may have moved the fee before it showed it: then only the fee is
- * booked. Each change is a finding. Safe to repeat.
+ * booked. Each change is a finding. The row stands: its void gives everything back. Safe to repeat.
  */
 export async function bookLateFee(
   deps: NewsDeps,
@@ -25,8 +25,8 @@ export async function bookLateFee(
   booked: Booked | undefined,
   payment: NamedPayment | undefined,
 ) {
-  const { status, transactionId, providerMinor, isFeeEnded, feeMinor = ZERO } = transaction
-  if (booked === undefined || status !== 'success' || isFeeEnded !== true) return
+  const { transactionId, providerMinor, isFeeEnded, feeMinor = ZERO } = transaction
+  if (booked === undefined || isFeeEnded !== true) return
   const changes = await bookedFees(deps, transaction)
   const known = changes.reduce(withChange, booked)
   const changeMinor = less(providerMinor, known.providerMinor)
@@ -34,7 +34,7 @@ export async function bookLateFee(
   if (changeMinor === 0 && feeChangeMinor === 0) return
   const row = feeRowsOf(transaction)[changes.length]
   const subject = row?.transactionId ?? `${transactionId}#fee ${feeMinor}`
-  const amountMinor: Minor = minor(Math.abs(changeMinor || feeChangeMinor))
+  const amountMinor = minor(Math.abs(changeMinor || feeChangeMinor))
   const about = { cause: 'fee_changed', payment, subject } as const
   const finding = { ...syncFinding(deps, transaction, about), amountMinor }
   if (row === undefined) return recordSuspense(deps, finding)
@@ -55,6 +55,7 @@ export async function bookLateFeeOfMovement(
   const moved = payment.movements.filter((row) => row.transactionId === transaction.transactionId)
   const undone = moved.find(({ type }) => type === 'reversal')
   if (undone) await recordRowAgain(deps, transaction, undone.at, payment)
+  // A row that has changed its type may have moved twice. Then no movement has all of its fee.
   else if (moved.length === 1) await bookLateFee(deps, transaction, moved[0], payment)
 }
 

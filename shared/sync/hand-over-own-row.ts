@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { StoredPayment } from '../payment/payment.ts'
-import { askForRows } from '../posting/assume-fee.ts'
+import { askForRows } from '../posting/ask-for-rows.ts'
 import { providerFailure } from '../provider/provider.ts'
 import { readHourAgain } from './tail.ts'
 

@@ -95,9 +95,16 @@ export function isUnfinished(row: Item | undefined): boolean {
 
 type JobDeps = StoreDeps & Pick<Deps, 'log'>
 
-/** Oldest first, by their keys. The index may be stale; the claim decides. */
-export async function findDueJobs(deps: JobDeps, limit: number): Promise<readonly DueJob[]> {
-  const range = { atMost: deps.now() }
+/**
+ * Oldest first, by their keys. The index may be stale; the claim decides. `aheadMs`: also the jobs
+ * that are due in this time.
+ */
+export async function findDueJobs(
+  deps: JobDeps,
+  limit: number,
+  aheadMs = 0,
+): Promise<readonly DueJob[]> {
+  const range = { atMost: addMs(deps.now(), aheadMs) }
   const { items } = await deps.table.query({
     index: 'by-due',
     partition: ['sync', 0],
@@ -106,6 +113,12 @@ export async function findDueJobs(deps: JobDeps, limit: number): Promise<readonl
   })
   const jobs = items.map((item) => ({ ...item, id: idOf(String(item['pk'])) }))
   return readableRows(deps, 'sync_job', readRows(DueJobSchema, jobs))
+}
+
+/** Whether a worker has a slice of the head, or such a slice waits, which is an hour at most. */
+export async function isHeadUnread(deps: JobDeps): Promise<boolean> {
+  const jobs = await findDueJobs(deps, 1_000, HOUR_MS)
+  return jobs.some(({ id }) => id.startsWith('head#'))
 }
 
 /**
@@ -143,8 +156,9 @@ export async function keepPosition(
   return applied ? { ...slice, ...progress, dueAt } : undefined
 }
 
-export function releaseJob(deps: TableDeps, { tries, ...job }: Slice, dueAt: Timestamp) {
-  return deps.table.write(update(syncJobKey(job.id), { set: { dueAt, tries } }, isAsClaimed(job)))
+export function releaseJob(deps: TableDeps, slice: Slice, dueAt: Timestamp) {
+  const set = { dueAt, tries: slice.tries }
+  return deps.table.write(update(syncJobKey(slice.id), { set }, isAsClaimed(slice)))
 }
 
 export function finishJob(deps: StoreDeps, job: SyncJob, reads?: number) {

@@ -23,10 +23,15 @@ export type RowWithPayment = {
 
 /**
  * `booked`: the money is credited or in suspense, and the sync reads the row again until it has
- * settled. `done`: nothing is left to do. `open`: the sync checks the row again. `passed_over`: the
- * row concerns no payment, or is not final.
+ * settled. `done`: nothing is left to do. `open`: the sync checks the row again; `unasked`: so, and
+ * this run asked the provider nothing. `passed_over`: the row concerns no payment, or is not final.
  */
-export type Reconciled = { readonly booked: Payment | undefined } | 'done' | 'open' | 'passed_over'
+export type Reconciled =
+  | { readonly booked: Payment | undefined }
+  | 'done'
+  | 'open'
+  | 'unasked'
+  | 'passed_over'
 
 /** Undefined for a row that pays a payment, or moves no money. */
 export function moneyRowOf(transaction: ProviderTransaction): MoneyRow | undefined {
@@ -174,15 +179,6 @@ export async function transferCaseOf(
     if (payment && !isForeign(payment)) return transferCase(payment, transaction, deps.now())
   }
   return undefined
-}
-
-/** The row is booked as it is, although its fee is not final. */
-export function recordOpenFee(
-  deps: NewsDeps,
-  transaction: ProviderTransaction,
-  payment: NamedPayment,
-) {
-  return recordSuspense(deps, syncFinding(deps, transaction, { payment }))
 }
 
 /**

@@ -92,11 +92,11 @@ export async function readSlice(
       const position = positionAfter(answer.value) ?? slice.afterId
       if (answer.value.hasMore && positions.has(position)) return release('refused')
       positions.add(position)
-      const nextSlice = await readPage(run, slice, answer.value, kept)
-      if (nextSlice === undefined) return 'overtaken'
+      const next = await readPage(run, slice, answer.value, kept)
+      if (next === 'overtaken') return next
       await run.onPage()
-      if (nextSlice.afterId === undefined) return 'read'
-      slice = nextSlice
+      if (next === 'read') return next
+      slice = next
       continue
     }
     const { reason } = answer
@@ -147,21 +147,20 @@ function filterOf({ kind, from, to, category, afterId }: Slice): TransactionFilt
   }
 }
 
-/** Answers the new slice; undefined when another worker has the slice. */
+/** Answers what is left of the slice, or how its reading ended. */
 async function readPage(
   run: SyncRun,
   slice: Slice,
   page: TransactionPage,
   kept: KeptPosition,
-): Promise<Slice | undefined> {
-  const hours: OpenHours = await reconcilePage(run, page, slice.kind === 'day')
+): Promise<Slice | 'read' | 'overtaken'> {
+  const hours = await reconcilePage(run, page, slice.kind)
   const isTail = slice.kind === 'tail'
   const times = isTail ? [...hours.values()].map(({ settlesBy }) => settlesBy) : []
   const openUntil = times.reduce((latest, time) => later(latest ?? time, time), slice.openUntil)
   if (!isTail) await registerOpenHours(run.deps, hours, run.scheduledHours)
-  if (page.hasMore) return kept.keep(slice, { afterId: positionAfter(page), openUntil })
-  const progress = { ...slice, openUntil }
-  return (await kept.finish(progress)) ? { ...progress, afterId: undefined } : undefined
+  if (!page.hasMore) return (await kept.finish({ ...slice, openUntil })) ? 'read' : 'overtaken'
+  return (await kept.keep(slice, { afterId: positionAfter(page), openUntil })) ?? 'overtaken'
 }
 
 /**
@@ -172,7 +171,7 @@ async function readPage(
 async function reconcilePage(
   run: SyncRun,
   page: TransactionPage,
-  isSecondNet: boolean,
+  kind: Slice['kind'],
 ): Promise<OpenHours> {
   const { tally } = run
   const deps = { ...run.deps, endpointsOf: readsOfPage(run.deps) }
@@ -199,13 +198,14 @@ async function reconcilePage(
     if (transaction.hasUnknownMember) await recordRowFinding(deps, transaction, row.payment)
     if (typeof reconciled === 'object') {
       addOpenTransaction(hours, transaction, deps.now(), reconciled.booked)
-      if (isSecondNet && reconciled.booked && !isCreditedWith(row.payment, transaction))
+      // Only the second net found it.
+      if (kind === 'day' && reconciled.booked && !isCreditedWith(row.payment, transaction))
         deps.log.warn('sync.row_late', {
           transaction_id: transaction.transactionId,
           lag_ms: msBetween(transaction.createdAt, deps.now()),
         })
     }
-    if (reconciled !== 'open') return
+    if (reconciled !== 'open' && reconciled !== 'unasked') return
     tally.unanswered++
     await noteOpenTransaction(deps, transaction, nextTryAt(deps, 0))
   }

@@ -18,15 +18,11 @@ import { bookBackVoid } from './reconcile-house-row.ts'
  * payment's refund by transfer. What else was credited, held or moved by it is a finding.
  */
 export async function reconcileFailedRow(deps: NewsDeps, row: RowWithPayment): Promise<Reconciled> {
-  const { transaction, payment } = row
-  const { type, transactionId } = transaction
-  if (type === 'payment' && !(await isLeftToOperator(deps, houseRowOf(transaction))))
+  const { transaction } = row
+  if (transaction.type === 'payment' && !(await isLeftToOperator(deps, houseRowOf(transaction))))
     return reconcileFailedOwnRow(deps, row)
   if (await bookBackVoid(deps, transaction)) return 'passed_over'
-  const isMoved = payment?.movements.some((movement) => movement.transactionId === transactionId)
-  const mayHaveMoved = type === 'return' || type === 'correction'
-  const other = mayHaveMoved && !isMoved ? await findMovedPayment(deps, transaction) : undefined
-  const moved = isMoved ? payment : other
+  const moved = await findMovedPayment(deps, transaction)
   if (moved) await recordRowFinding(deps, transaction, moved)
   return 'passed_over'
 }

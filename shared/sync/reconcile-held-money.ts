@@ -15,7 +15,6 @@ import { bookLateFee } from './book-late-fee.ts'
 import {
   moneyRowOf,
   type Reconciled,
-  recordOpenFee,
   recordRowAgain,
   recordRowFinding,
   syncFinding,
@@ -53,7 +52,8 @@ export async function reconcileHeldMoney(
     const amountMinor = transaction.disputedMinor ?? row.amountMinor
     const about = { cause: 'row_contradicts', payment: item } as const
     const contradiction = syncFinding(deps, transaction, about)
-    if (transaction.hasOpenFee) await recordOpenFee(deps, transaction, item)
+    if (transaction.hasOpenFee)
+      await recordSuspense(deps, syncFinding(deps, transaction, { payment: item }))
     const booked = await bookSuspenseRefund(deps, item, { ...row, amountMinor }, contradiction)
     await recordLoss(deps, transaction, booked, amountMinor)
     return 'done'
@@ -83,18 +83,18 @@ async function reconcileBookedMoney(
   item: Suspense,
   transaction: ProviderTransaction,
 ) {
-  const { providerMinor, amountMinor = ZERO, isVoid } = item
-  if (providerMinor === undefined && !isVoid) return
+  const { amountMinor = ZERO } = item
+  if (item.providerMinor === undefined && !item.isVoid) return
   const { suspense, suspense_refunded: lost } = await suspenseBookingsOf(
     deps,
     houseRowOf(transaction),
   )
-  if (suspense === undefined && lost === undefined) {
+  if (lost) return recordRowAgain(deps, transaction, lost.postedAt, item)
+  if (suspense === undefined) {
     await recordUnmatchedRow(deps, transaction, item)
     return
   }
-  if (lost) return recordRowAgain(deps, transaction, lost.postedAt, item)
-  if (providerMinor === undefined || isVoid) return
+  const { providerMinor } = suspense
   const known = { providerMinor, amountMinor, feeMinor: less(amountMinor, providerMinor) }
   // Of the amount that is held, as at the booking: the row may show another amount.
   const feeMinor = less(amountMinor, transaction.providerMinor)

@@ -4,7 +4,7 @@ import { bookingsOf, type HouseEntry, isLeftToOperator } from '../journal/house-
 import { less } from '../money.ts'
 import type { NewsDeps } from '../payment/news/ask-for-news.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
-import { askForRows, isOfSameMoney } from '../posting/assume-fee.ts'
+import { askForRows, isOfSameMoney } from '../posting/ask-for-rows.ts'
 import { bookRowBack, bookUnmatchedRow, houseRowOf } from '../posting/house-journal.ts'
 import { movePayment } from '../posting/move-payment.ts'
 import { isInRupiah, type ProviderTransaction } from '../provider/provider.ts'

@@ -23,7 +23,6 @@ import {
   paymentFinding,
   type Reconciled,
   type RowWithPayment,
-  recordOpenFee,
   recordRowAgain,
   recordRowFinding,
   rowFinding,
@@ -107,7 +106,7 @@ async function reconcileRow(
   return payment ? 'done' : 'passed_over'
 }
 
-/** A row that belongs to no account, payment or suspense item becomes a finding. */
+/** A row that names our account, a credit or held money is theirs; any other is a finding. */
 async function reconcileNonPayment(
   deps: NewsDeps,
   { transaction, payment }: RowWithPayment,
@@ -204,8 +203,9 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
     row.type === 'dispute_won' && payment.movements.every(({ type }) => type !== 'chargeback')
   // The row of a won dispute may arrive before its chargeback. It stays open for two days.
   if (isEarly && isYoung(deps, transaction)) return 'open'
-  // Before the booking: a later reading of a booked row does not come here.
-  if (transaction.hasOpenFee) await recordOpenFee(deps, transaction, payment)
+  // Before the booking with a fee that is not final: a later reading does not come here.
+  if (transaction.hasOpenFee)
+    await recordSuspense(deps, syncFinding(deps, transaction, { payment }))
   await movePayment(deps, payment, row)
   return 'done'
 }
@@ -234,7 +234,7 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
   const known = isOfOtherProduct && (await findSuspense(deps, unexplained.suspenseId))
   if (known && !(isVoid && known.status === 'open')) return 'done'
   const mayBeLate = isYoung(deps, transaction)
-  if (!(await lookups.isAllowed())) return 'open'
+  if (!(await lookups.isAllowed())) return 'unasked'
   const answer = await askForNews(deps, { providerPaymentId, paymentRequestId })
   const outcome = await applyNews(deps, answer, 'sync')
   if (outcome.kind === 'deferred') return 'open'

@@ -9,6 +9,7 @@ import {
   type DueJob,
   findDueJobs,
   finishJob,
+  isHeadUnread,
   nextTryAt,
   type OpenTransaction,
   retryOpenTransaction,
@@ -25,9 +26,10 @@ const MIN_HELPERS = 9
 /**
  * Reconciles the provider's transactions with the books (design section 4, "Sync"), every five
  * minutes and on demand. After a crash another worker continues from the stored position. Two
- * workers on one slice have the effect of one.
+ * workers on one slice have the effect of one. `complete`: no due job is left, and every slice of
+ * the head is read.
  */
-export function syncProviderTransactions(deps: SyncRun['deps'] & Pick<Deps, 'queues'>) {
+export async function syncProviderTransactions(deps: SyncRun['deps'] & Pick<Deps, 'queues'>) {
   const { queues, stage, now } = deps
   const most = Math.max(MIN_HELPERS, workersForQuota('listing', callsPerMinute(stage, now())) - 1)
   // Wakes other workers at once, before their next schedule. A worker without a job costs one
@@ -38,7 +40,8 @@ export function syncProviderTransactions(deps: SyncRun['deps'] & Pick<Deps, 'que
       await queues.send('sync', { body: {}, delaySeconds: 0, group: 'sync' })
     }
   }
-  return runSync(deps, 'in place', wakeHelpers)
+  const { complete, ...result } = await runSync(deps, 'in place', wakeHelpers)
+  return { ...result, complete: complete && !(await isHeadUnread(deps)) }
 }
 
 /**
@@ -63,8 +66,7 @@ const PORTIONS = { listTransactions: 10, getPayment: 5, getRequest: 5 } as const
 
 /**
  * Reads the head unless `none`, runs due jobs, and logs the result. `unanswered`: how many of the
- * read transactions stay open. `until`: the sync has read all rows that were updated before this
- * time. `complete`: no due job is left, and no other worker has a job.
+ * read transactions stay open. `until`: the end of the round. `complete`: this run left no due job.
  */
 async function runSync(
   deps: SyncRun['deps'],
@@ -154,24 +156,18 @@ function mayContinue({ end }: SyncRun) {
 async function recheckTransaction(run: SyncRun, job: OpenTransaction) {
   const { deps, tally } = run
   const { transaction } = job
-  const lookups = lookupsOf(run)
-  let isUnasked = false
-  const isAllowed = async () => {
-    const may = await lookups.isAllowed()
-    isUnasked = !may
-    return may
-  }
   try {
     const paymentId = paymentIdOf(transaction.reference)
     // An unreadable payment counts as unknown, as on a page.
     const [payment] = paymentId === undefined ? [] : await findPaymentsByKey(deps, [paymentId])
     const row = { transaction, payment }
-    const reconciled = await reconcileTransaction(deps, row, { ...lookups, isAllowed })
-    if (reconciled === 'open') {
+    const reconciled = await reconcileTransaction(deps, row, lookupsOf(run))
+    if (reconciled === 'open' || reconciled === 'unasked') {
       tally.unanswered++
-      const tries = isUnasked ? job.tries : job.tries + 1
+      const isAsked = reconciled === 'open'
+      const tries = isAsked ? job.tries + 1 : job.tries
       // Due before the row that was asked about, or each later run would ask about that row first.
-      const dueAt = nextTryAt(deps, isUnasked ? 0 : tries, transaction.updatedAt)
+      const dueAt = nextTryAt(deps, isAsked ? tries : 0, transaction.updatedAt)
       await retryOpenTransaction(deps, { ...job, tries }, dueAt)
       return
     }

@@ -9,7 +9,6 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/sync/job-store.ts DONE_JOB_KEPT_MS: bound moved c466695c',
     'shared/suspense/alert-message.ts alertMessage: condition true ba33ebf0',
     'shared/sync/read-slice.ts lookupsOf: comparison moved d7544d5c',
-    'shared/sync/reconcile-failed-row.ts reconcileFailedRow: operand dropped 089a1b8c',
     'shared/table/attributes.ts withCache: write dropped 348a37ef',
     'shared/table/list-items.ts listItems: comparison moved 2f5f7660',
     'shared/webhook/delivery/delivery-store.ts attemptsOf: comparison moved 5317629f',

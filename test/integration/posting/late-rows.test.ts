@@ -3,6 +3,7 @@ import type { Client } from '../../../shared/client/client.ts'
 import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { reconcileTransaction } from '../../../shared/sync/reconcile-transaction.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import {
@@ -15,7 +16,7 @@ import {
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { inSteps, sweep, sweptNow } from '../../support/settlement-builders.ts'
-import { ASK, findingAbout, paymentOf } from '../../support/synced-payment.ts'
+import { ASK, paymentOf } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { it } from './overdue-test.ts'
 
@@ -41,17 +42,13 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
   })
 
   assumed.for([
-    ['with the same fee', 4_000, 0, []],
-    [
-      'with another fee at the cost of the house, with a finding',
-      4_440,
-      -440,
-      [{ kind: 'suspense.finding' }],
-    ],
+    ['with the same fee', 4_000, 0, 0],
+    ['with another fee at the cost of the house', 4_440, -440, 0, 'fee_changed'],
+    ['that contradicts itself', 20_000, 0, -16_000, 'row_contradicts'],
   ] as const)(
-    'is booked once, with only a provider leg: %s',
+    'is booked once, with only a provider leg: %s; what differs is a finding',
     async (example, { deps, client, payment }) => {
-      const [, keptMinor, costMinor, alerts] = example
+      const [, keptMinor, costMinor, otherMinor, cause] = example
       deps.published.length = 0
       const row = aTransaction(payment, { keptMinor, settledAt: deps.now() })
 
@@ -61,19 +58,22 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
       const [ownEntry, lateEntry, ...otherEntries] = await entriesIn(deps, client)
       expect(otherEntries).toStrictEqual([])
       const providerMinor = 100_000 - keptMinor
-      const legs = { grossMinor: 0, netMinor: 0, providerMinor, transitMinor: -96_000, costMinor }
+      const legs = { providerMinor, transitMinor: -96_000, costMinor, otherMinor }
       const proof = { provenMinor: 95_900, provenEligibleAt: ownEntry?.eligibleAt }
       expect(lateEntry).toMatchObject({
         type: 'late_row',
         providerTransactionId: row.transactionId,
+        grossMinor: 0,
+        netMinor: 0,
         ...legs,
-        ...proof,
+        ...(otherMinor === 0 && proof),
       })
       expect(ownEntry).toMatchObject({ transitMinor: 96_000, markupMinor: 100, costMinor: 0 })
       expect(await feeOf(deps, payment)).toStrictEqual([4_000, 95_900, 'assumed'])
-      expect(deps.published).toMatchObject(alerts)
-      expect((await findingAbout(deps, payment.paymentId, 'fee_changed'))?.amountMinor).toBe(
-        alerts[0] && keptMinor,
+      const subject = `${payment.paymentId}#${cause}`
+      expect(deps.published).toMatchObject(cause ? [{ subject }] : [])
+      expect((await findSuspense(deps, subject))?.amountMinor).toBe(
+        cause === 'row_contradicts' ? 100_000 : cause && keptMinor,
       )
     },
   )

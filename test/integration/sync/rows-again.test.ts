@@ -4,18 +4,19 @@ import { minor } from '../../../shared/money.ts'
 import { refundPayment } from '../../../shared/posting/refund-payment.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { settledRow } from '../../support/fake-provider.ts'
-import { type PaidUpstream, rowNow } from '../../support/synced-payment.ts'
+import { creditedPayment, type PaidUpstream, rowNow } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { resolve } from '../payment/suspense-test.ts'
 import { heldTest, refundFields } from './held-money.ts'
 
-const it = heldTest.extend('shown', async ({ deps, rows, credited, hold, sync }) => {
+const it = heldTest.extend('shown', async ({ deps, client, rows, credited, hold, sync }) => {
   const own = rowNow(deps, credited)
   const { heldRow, item } = await hold('second_capture')
   await sync(own)
   const out = { type: 'account', transfer: 'withdrawal', providerMinor: minor(-100_000) } as const
   const kinds = {
     'the own row of a payment': own,
+    'the own row of an open payment': rowNow(deps, await creditedPayment(deps, client)),
     'a refund of a payment': settledRow(credited, deps.now(), refundFields),
     'the own row of held money': heldRow,
     'a refund of held money': settledRow(heldRow, deps.now(), refundFields),
@@ -27,9 +28,8 @@ const it = heldTest.extend('shown', async ({ deps, rows, credited, hold, sync })
     ...statuses: readonly ('success' | 'reversed' | 'failed')[]
   ) => {
     const row = kinds[kind]
-    // Of these two kinds a payment keeps the time of the void, by the provider's clock, which may
-    // be late.
-    const isMovement = kind === 'the own row of a payment' || kind === 'a refund of a payment'
+    // A payment keeps the time of the void by the provider's clock, which may be late.
+    const isMovement = kind.startsWith('the own row of a') || kind === 'a refund of a payment'
     const lateMs = isMovement ? 11 * MINUTE_MS : 0
     for (const status of statuses) {
       deps.clock.advance(600)
@@ -87,11 +87,19 @@ it('our bank refunds no held money whose refund stands again', async ({ deps, sh
   await expect(resolve(deps, { suspenseId })).rejects.toMatchObject(STANDS_AGAIN)
 })
 
+it.for(['the own row of an open payment', 'a refund of a payment'] as const)(
+  '%s that was first read after its void, and then stands, is told',
+  async (kind, { deps, shown }) => {
+    const { transactionId } = await shown.show(kind, 'reversed', 'success')
+
+    expect(deps.published).toMatchObject([
+      { subject: `${transactionId}#again#transaction_unexplained` },
+    ])
+  },
+)
+
 it('our bank refunds no payment whose void refund stands', async ({ deps, credited, shown }) => {
-  const { transactionId } = await shown.show('a refund of a payment', 'reversed', 'success')
-  expect(deps.published).toMatchObject([
-    { subject: `${transactionId}#again#transaction_unexplained` },
-  ])
+  await shown.show('a refund of a payment', 'reversed', 'success')
 
   await expect(refundByBank(deps, credited)).rejects.toMatchObject(STANDS_AGAIN)
 })
