@@ -64,8 +64,11 @@ export function hiddenCharactersIn(
   )
 }
 
-/** The maximum URL length that browsers and servers accept. */
-export const URL_LENGTH = maxCharacters(2_048)
+/** The longest URL that browsers and servers accept, as it is called. */
+export const URL_LENGTH = v.check<string, string>(
+  (text) => (URL.parse(text)?.href ?? text).length <= 2_048,
+  'at most 2048 characters',
+)
 
 /**
  * The bank's own reference, in capitals without blanks, because a second use must be the same text.
