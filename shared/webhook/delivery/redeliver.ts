@@ -176,7 +176,7 @@ async function redeliverSince(
     after: cursorPosition && cursorPosition.firedAt >= earliest ? cursorPosition : undefined,
   })
   const page = positions.slice(0, EVENTS_PER_CALL)
-  const events = (await findEvents(deps, clientId, page)).filter((event) => event !== undefined)
+  const events = (await findEvents(deps, clientId, page)).flatMap((event) => event ?? [])
   const idOf = ({ eventId }: Event) => deliveryIdFor(eventId, endpointId)
   const { rows, unreadableIds } = await findDeliveries(
     deps,
@@ -221,7 +221,7 @@ export async function redeliverOwnSince(
     deps.table.transact(steps),
   )
   deps.log.info('delivery.redelivered', {
-    endpoint_id: endpoint.endpointId,
+    endpoint_id: endpointId,
     client_id: clientId,
     deliveries: result.count,
   })
