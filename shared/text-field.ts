@@ -81,9 +81,9 @@ export const BANK_REFERENCE = v.pipe(
   v.check((text) => !isShortened(text), 'must not be a number that a spreadsheet has shortened'),
 )
 
-/** `2.02611E+15` has lost its last digits. */
+/** `2.02611E+15` has lost its last digits. Without sign and point it is a name, as `18E17`. */
 export function isShortened(text: string): boolean {
-  return /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i.test(text.trim())
+  return /^[+-]?\d+([.,]\d+E[+-]?|E[+-])\d+$/i.test(text.trim())
 }
 
 /** A reference that makes an adjustment unique, or the id of a row of the provider. */
