@@ -64,8 +64,11 @@ export function hiddenCharactersIn(
   )
 }
 
-/** The maximum URL length that browsers and servers accept. */
-export const URL_LENGTH = maxCharacters(2_048)
+/** The longest URL that browsers and servers accept, as it is called. */
+export const URL_LENGTH = v.check<string, string>(
+  (text) => (URL.parse(text)?.href ?? text).length <= 2_048,
+  'at most 2048 characters',
+)
 
 /**
  * The bank's own reference, in capitals without blanks, because a second use must be the same text.
@@ -78,9 +81,9 @@ export const BANK_REFERENCE = v.pipe(
   v.check((text) => !isShortened(text), 'must not be a number that a spreadsheet has shortened'),
 )
 
-/** `2.02611E+15` has lost its last digits. */
+/** `2.02611E+15` has lost its last digits. Without sign and point it is a name, as `18E17`. */
 export function isShortened(text: string): boolean {
-  return /^[+-]?\d+([.,]\d+)?E[+-]?\d+$/i.test(text.trim())
+  return /^[+-]?\d+([.,]\d+E[+-]?|E[+-])\d+$/i.test(text.trim())
 }
 
 /** A reference that makes an adjustment unique, or the id of a row of the provider. */

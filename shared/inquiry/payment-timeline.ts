@@ -17,8 +17,9 @@ import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
 export async function paymentTimeline(deps: ListDeps, payment: StoredPayment) {
   const found = await listEventsOf(deps, subjectOfPayment(payment.paymentId))
   // The audit reports an event that cannot be read.
-  const readable = found.filter((event) => event !== undefined)
-  const events = readable.toSorted((a, b) => (a.firedAt < b.firedAt ? -1 : 1))
+  const events = found
+    .flatMap((event) => event ?? [])
+    .toSorted((a, b) => (a.firedAt < b.firedAt ? -1 : 1))
   // The provider may receive money before it answers the create.
   const since = payment.providerAttempts[0]?.startedAt
   const suspense = await listSuspenseAbout(deps, { paymentIds: [payment.paymentId], since })
@@ -32,7 +33,7 @@ export async function paymentTimeline(deps: ListDeps, payment: StoredPayment) {
         ...transition,
         ...(transition.status === 'failed' && { failure_reason }),
       })),
-      events: await Promise.all(events.map((event) => toEventDto(deps, event))),
+      events: await Promise.all(events.map((event) => toEventDto(deps, event, events.length))),
       settlements: await settlementsOf(deps, payment),
       suspense: suspense.items.map(toSuspenseDto),
       ...unreadableDto(suspense.unreadableIds),
@@ -53,7 +54,6 @@ function toHeadDto(payment: StoredPayment) {
       }
     : {
         ...toPaymentDto(payment),
-        fee_status: payment.feeStatus,
         payment_request_id: payment.paymentRequestId,
         credited_provider_payment_id: payment.capture?.providerPaymentId ?? null,
         cancel_requested_at: payment.cancelRequestedAt ?? null,
@@ -76,13 +76,13 @@ function toAttemptDto(payment: StoredPayment, attempt: ProviderAttempt) {
   }
 }
 
-async function toEventDto(deps: ListDeps, event: Event) {
-  return {
-    event: event.type,
-    event_id: event.eventId,
-    fired_at: event.firedAt,
-    deliveries: (await deliveriesOfEvent(deps, event.clientId, event.eventId)).map(toDeliveryDto),
-  }
+async function toEventDto(
+  deps: ListDeps,
+  { type: event, eventId: event_id, firedAt: fired_at, clientId }: Event,
+  events: number,
+) {
+  const shown = await deliveriesOfEvent(deps, clientId, event_id, events)
+  return { event, event_id, fired_at, deliveries: shown.map(toDeliveryDto) }
 }
 
 /** A settlement can fail and be re-credited any number of times. */
@@ -105,8 +105,8 @@ async function settlementsOf(deps: TableDeps, payment: StoredPayment) {
       settlements.push({ settlement_id: id, status: 'unreadable', settled_at: null })
     const [settlement] = found
     if (settlement === undefined || settlement.sweptFrom > at) break
-    const { settlementId, status, settledAt = null } = settlement
-    settlements.push({ settlement_id: settlementId, status, settled_at: settledAt })
+    const { settlementId: settlement_id, status, settledAt: settled_at = null } = settlement
+    settlements.push({ settlement_id, status, settled_at })
     at = settlement.recreditedAt ?? settlement.returnedAt
   }
   return settlements

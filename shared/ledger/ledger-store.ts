@@ -4,7 +4,6 @@ import { assertInvariant } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
 import type { PaymentStatus } from '../payment-status.ts'
-import type { Item } from '../table/attributes.ts'
 import { ledgerPk, shardNumberOf, WINDOW_SK } from '../table/keys.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
 import { COUNT_FIELD, type LedgerShard, ShardSchema } from './shard-store.ts'
@@ -23,17 +22,13 @@ export async function readLedger(deps: TableDeps, clientId: ClientId): Promise<L
   const partition = [ledgerPk(clientId)]
   const { items, cursor } = await deps.table.query({ partition, limit: MOST_ROWS })
   assertInvariant(cursor === undefined, 'a ledger fits one page')
-  const window = items.find(isWindow)
+  const window = items.find(({ sk }) => sk === WINDOW_SK)
   assertInvariant(window !== undefined, 'a client has no window')
   const shards = items
     .map((item) => ({ ...item, number: shardNumberOf(String(item['sk'])) }))
     .flatMap((item) => (item.number === undefined ? [] : v.parse(ShardSchema, item)))
   assertInvariant(shards.length === LEDGER_SHARDS, 'a shard of the ledger is missing')
   return { shards, window: v.parse(WindowSchema, window) }
-}
-
-function isWindow({ sk }: Item) {
-  return sk === WINDOW_SK
 }
 
 export function countOf({ shards }: Pick<Ledger, 'shards'>, status: PaymentStatus): number {

@@ -54,11 +54,7 @@ export async function listPayments(
 /** The payment of a key. A payment that is still being created counts as absent. */
 export async function paymentsOfKey(
   deps: TableDeps,
-  {
-    clientId,
-    key,
-    page,
-  }: { readonly clientId: ClientId; readonly key: string; readonly page: Page },
+  { clientId, key, page }: Pick<PaymentQuery, 'clientId' | 'page'> & { readonly key: string },
 ): Promise<PaymentList> {
   const stored = await findStoredPayment(deps, paymentIdForKey(clientId, key))
   const isVisible = stored !== undefined && stored.status !== 'creating' && !isForeign(stored)

@@ -16,30 +16,41 @@ type ListInput = Pick<QueryInput, 'partition'> & {
   readonly reads?: Reads
 }
 
-/** The maximum number of keys of one query before a deep page. */
+/** Of one query. A deep page ends later. */
 const MAX_KEYS = 1_000
 
-/** Newest first, without rows that no longer match. A deep page reads all keys before it. */
+/**
+ * Newest first, without rows that no longer match. The keys before a deep page are only counted,
+ * which is faster.
+ */
 export async function listItems(
   deps: TableDeps,
   { index, kind, partition, page, reads }: ListInput,
 ) {
+  const list = { index, partition, range: page.range, newestFirst: true }
   const first = firstOfPage(page)
-  const limit = Math.min(first + page.perPage, MAX_KEYS)
+  let before = first + page.perPage > MAX_KEYS ? first : 0
+  const start = first - before
+  const end = start + page.perPage
+  let cursor: Item | undefined
+  while (before > 0) {
+    const limit = Math.min(before, MAX_KEYS)
+    const counted = await deps.table.query({ ...list, limit, cursor, countOnly: true })
+    cursor = counted.cursor
+    if (!cursor) return []
+    before -= counted.count
+    await reserveUnits(UNITS_A_KEY * limit)
+  }
   const keys: Key[] = []
-  let passedCount = 0
-  const list = { index, partition, range: page.range, newestFirst: true, limit }
-  for await (const { items } of queryPages(deps, list)) {
-    if (passedCount > 0) await reserveUnits(UNITS_A_KEY * MAX_KEYS)
-    const found = rowKeysOf(kind, items)
-    keys.push(...found.slice(Math.max(0, first - passedCount)))
-    passedCount += found.length
-    if (keys.length >= page.perPage) break
+  for await (const { items } of queryPages(deps, { ...list, limit: end, cursor })) {
+    keys.push(...rowKeysOf(kind, items))
+    if (keys.length >= end) break
   }
   const fields = TABLE_SCHEMA.indexes[index].partition.map(fieldName)
-  const isListed = (item: Item | undefined): item is Item =>
-    item !== undefined && fields.every((field, at) => item[field] === partition[at])
-  return (await readMany(deps, keys.slice(0, page.perPage), reads)).filter(isListed)
+  return (await readMany(deps, keys.slice(start, end), reads)).filter(
+    (item): item is Item =>
+      item !== undefined && fields.every((field, at) => item[field] === partition[at]),
+  )
 }
 
 /** An index entry is read eventually: 8 KB a unit. */

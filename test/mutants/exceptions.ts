@@ -10,7 +10,6 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/suspense/alert-message.ts alertMessage: condition true ba33ebf0',
     'shared/sync/read-slice.ts lookupsOf: comparison moved d7544d5c',
     'shared/table/attributes.ts withCache: write dropped 348a37ef',
-    'shared/table/list-items.ts listItems: comparison moved 2f5f7660',
     'shared/webhook/delivery/delivery-store.ts attemptsOf: comparison moved 5317629f',
     'shared/webhook/delivery/list-deliveries.ts LISTED_WITHIN_MS: bound moved a84a66a1',
     'shared/webhook/delivery/list-deliveries.ts listedKeys: condition false 03e6d4aa',

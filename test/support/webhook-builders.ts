@@ -13,7 +13,7 @@ import {
 import { putWindow } from '../../shared/ledger/window-store.ts'
 import { recordChange } from '../../shared/operator/audit-record-store.ts'
 import type { WebhookResult } from '../../shared/send-webhook.ts'
-import { clientKey, deliveryKey } from '../../shared/table/keys.ts'
+import { attemptKey, clientKey, deliveryKey } from '../../shared/table/keys.ts'
 import { queryAll } from '../../shared/table/list-items.ts'
 import { WORK_SLOTS, type Work } from '../../shared/table/schema.ts'
 import { dueWork, exists, isNew, put, update } from '../../shared/table/step.ts'
@@ -100,6 +100,21 @@ export async function storedDelivery(
   const delivery = { ...newDelivery(event, endpoint, deps.now()), ...overrides }
   await deps.table.write(insertDelivery(delivery))
   return delivery
+}
+
+/** Abandoned after attempts whose answers are the longest in JSON. */
+export async function attemptedDelivery(
+  deps: TestDeps,
+  endpoint: Endpoint,
+  count: number,
+  event?: Event,
+) {
+  const longest = { responseBody: '\u0001'.repeat(1_024) }
+  const ended = { ...ABANDONED, attempts: count }
+  const { deliveryId } = await storedDelivery(deps, endpoint, ended, event)
+  for (let number = 1; number <= count; number++)
+    await deps.table.write(put(attemptKey(deliveryId, number), attemptOf(deps, number, longest)))
+  return deliveryId
 }
 
 export async function dueDelivery(

@@ -87,17 +87,26 @@ itHoldsFor(rows, fc.integer({ min: 1, max: 9 }))(
 
 const LIST = { kind: 'SUSPENSE', index: 'by-owner', partition: ['one', 'row'] } as const
 
-it('a page of 100 is reached after more keys than one query passes over', async () => {
-  const all = Array.from({ length: 230 }, (_, at) => ({ list: 0, listedAt: 't1', id: `id${at}` }))
-  // As if DynamoDB's 1 MB were 70 keys: DynamoDB ends a page before the asked limit.
+function rowsOf(length: number) {
+  return Array.from({ length }, (_, at) => ({ list: 0, listedAt: 't1', id: `id${at}` }))
+}
+
+it('a deep page is reached by short queries, and receives only its keys', async () => {
+  const all = rowsOf(1_230)
+  // As if DynamoDB's 1 MB were 70 keys: it ends a page before the asked limit.
   const deps = await depsWith(all)
-  const query: typeof deps.requests.query = (input) =>
-    deps.requests.query({ ...input, limit: Math.min(input.limit, 70) })
-  const shortPages = withRequests(deps, { ...deps.requests, query })
+  let keys = 0
+  const query: typeof deps.requests.query = async (input) => {
+    const answer = await deps.requests.query({ ...input, limit: Math.min(input.limit, 70) })
+    keys += answer.items.length
+    return answer
+  }
+  const page = pageOf({ page: 12, per_page: 100 })
 
-  const items = await listItems(shortPages, { ...LIST, page: pageOf({ page: 2, per_page: 100 }) })
+  const items = await listItems(withRequests(deps, { ...deps.requests, query }), { ...LIST, page })
 
-  expect(items.map(place)).toStrictEqual(newestFirst(all).slice(100, 200))
+  expect(items.map(place)).toStrictEqual(newestFirst(all).slice(1_100, 1_200))
+  expect(keys).toBe(130)
 })
 
 it.each([
@@ -106,7 +115,7 @@ it.each([
 ])(
   'page %i costs one query for %i rows, and shows no row that has moved on',
   async (page, limit) => {
-    const all = Array.from({ length: 60 }, (_, at) => ({ list: 0, listedAt: 't1', id: `id${at}` }))
+    const all = rowsOf(60)
     const deps = await depsWith(all)
     const shown = newestFirst(all).slice((page - 1) * 25, page * 25)
     const [moved = '', unlisted = ''] = shown.map((row) => row.slice(3))

@@ -63,7 +63,6 @@ export function sqsQueues(
       const QueueUrl = urls[queue]
       assertInvariant(QueueUrl !== undefined, `this function may not send to queue ${queue}`)
       for (const { delaySeconds } of messages) assertDelay(delaySeconds)
-      const isShort = queue === 'webhooks' || queue === 'webhooks-slow'
       const sendBatch = async (batch: readonly QueueMessage[]) => {
         const Entries = batch.map(({ body, delaySeconds, group }, at) => ({
           Id: String(at),
@@ -71,7 +70,9 @@ export function sqsQueues(
           DelaySeconds: delaySeconds,
           MessageGroupId: group,
         }))
-        const options = isShort ? { abortSignal: AbortSignal.timeout(WEBHOOKS_TIMEOUT_MS) } : {}
+        const options = queue.startsWith('webhooks')
+          ? { abortSignal: AbortSignal.timeout(WEBHOOKS_TIMEOUT_MS) }
+          : {}
         const { Failed = [] } = await client.send(
           new SendMessageBatchCommand({ QueueUrl, Entries }),
           options,

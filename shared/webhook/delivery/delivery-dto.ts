@@ -27,13 +27,13 @@ export function toOwnDeliveryDto({ delivery, attempts }: ShownDelivery): OwnDeli
     status: delivery.status,
     next_attempt_at: delivery.nextAttemptAt ?? null,
     created_at: delivery.createdAt,
-    attempts: attempts.map((attempt) => ({
-      number: attempt.number,
-      at: attempt.at,
-      duration_ms: attempt.durationMs,
-      http_status: attempt.httpStatus ?? null,
-      error: attempt.error ?? null,
-      response_body: attempt.responseBody ?? null,
+    attempts: attempts.map(({ number, at, durationMs, httpStatus, error, responseBody }) => ({
+      number,
+      at,
+      duration_ms: durationMs,
+      http_status: httpStatus ?? null,
+      error: error ?? null,
+      response_body: responseBody ?? null,
     })),
   }
 }

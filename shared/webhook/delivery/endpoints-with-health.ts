@@ -1,12 +1,11 @@
 import { mapInChunks } from '../../chunks.ts'
-import type { ListDeps, TableDeps } from '../../deps.ts'
+import type { ListDeps } from '../../deps.ts'
 import type { ClientId, EndpointId } from '../../ids.ts'
 import { readableRows } from '../../if-valid.ts'
 import { reserveUnits } from '../../table/used-units.ts'
 import { toOwnEndpointDto } from '../endpoint/endpoint-dto.ts'
 import { newestEndpoints } from '../endpoint/endpoint-store.ts'
 import type { OwnEndpointDto } from '../endpoint/own-endpoint-dto-schema.ts'
-import type { Delivery } from './delivery.ts'
 import { attemptsOf, findDeliveries } from './delivery-store.ts'
 import { listedKeys } from './list-deliveries.ts'
 
@@ -40,13 +39,11 @@ async function lastAnswerOf(deps: ListDeps, endpointId: EndpointId) {
   const keys = await listedKeys(deps, [endpointId], undefined, NEWEST)
   const { rows } = await findDeliveries(deps, keys)
   const succeeded = rows.filter(({ status }) => status === 'succeeded')
-  const answers = await Promise.all(succeeded.map((delivery) => answeredAt(deps, delivery)))
+  const answers = await Promise.all(
+    succeeded.map(async (delivery) => (await attemptsOf(deps, delivery, 1)).at(-1)?.at),
+  )
   return answers
     .flatMap((at) => at ?? [])
     .toSorted()
     .at(-1)
-}
-
-async function answeredAt(deps: TableDeps, delivery: Delivery) {
-  return (await attemptsOf(deps, delivery, 1)).at(-1)?.at
 }

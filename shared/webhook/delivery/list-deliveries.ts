@@ -96,9 +96,9 @@ const newestKeyFirst = newestFirst<ListKey>(({ deliveryId }) => deliveryId)
 /** A row has about 1 KB of an answer. */
 const UNITS_AN_ATTEMPT = 1 / 3
 
-/** If many deliveries have many attempts, each shows its newest. */
-async function withAttempts(deps: TableDeps, deliveries: readonly Delivery[]) {
-  const most = Math.max(1, Math.floor(MAX_ATTEMPTS_TOGETHER / deliveries.length))
+/** If an answer has many deliveries and attempts, each shows its newest. */
+async function withAttempts(deps: TableDeps, deliveries: readonly Delivery[], lists = 1) {
+  const most = Math.max(1, Math.floor(MAX_ATTEMPTS_TOGETHER / (deliveries.length * lists)))
   const attempts = deliveries.reduce((sum, delivery) => sum + Math.min(most, delivery.attempts), 0)
   await reserveUnits(deliveries.length + attempts * UNITS_AN_ATTEMPT)
   return mapInChunks(deliveries, CONCURRENCY, async (delivery) => ({
@@ -214,8 +214,14 @@ export async function listedKeys(
   return keys.slice(0, count)
 }
 
-export async function deliveriesOfEvent(deps: ListDeps, clientId: ClientId, eventId: EventId) {
+/** `events`: so many share one answer. */
+export async function deliveriesOfEvent(
+  deps: ListDeps,
+  clientId: ClientId,
+  eventId: EventId,
+  events = 1,
+) {
   const owners = await allEndpointIds(deps, clientId)
   const { rows } = await findDeliveries(deps, keysOfEvent(owners, eventId))
-  return withAttempts(deps, rows.toSorted(newestKeyFirst))
+  return withAttempts(deps, rows.toSorted(newestKeyFirst), events)
 }

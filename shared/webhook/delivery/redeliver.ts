@@ -78,8 +78,10 @@ async function requireRound(
   write: WriteRound,
 ) {
   if (delivery.isTest) {
-    const hint = 'The operators can send another test event with send-test-event.'
-    throw refused('a test event is not sent again', hint)
+    throw refused(
+      'a test event is not sent again',
+      'The operators can send another test event with send-test-event.',
+    )
   }
   const outcome = await beginRound(deps, delivery, endpoint, write)
   if (outcome === 'in progress') {
@@ -176,7 +178,7 @@ async function redeliverSince(
     after: cursorPosition && cursorPosition.firedAt >= earliest ? cursorPosition : undefined,
   })
   const page = positions.slice(0, EVENTS_PER_CALL)
-  const events = (await findEvents(deps, clientId, page)).filter((event) => event !== undefined)
+  const events = (await findEvents(deps, clientId, page)).flatMap((event) => event ?? [])
   const idOf = ({ eventId }: Event) => deliveryIdFor(eventId, endpointId)
   const { rows, unreadableIds } = await findDeliveries(
     deps,
@@ -197,8 +199,8 @@ async function redeliverSince(
     const outcome = delivery
       ? await beginRound(deps, delivery, endpoint, write)
       : await deliverMissingEvent(deps, event, endpoint, write)
-    if (outcome === 'no round left') passedOver += 1
-    else if (typeof outcome === 'object') count += 1
+    if (outcome === 'no round left') passedOver++
+    else if (typeof outcome === 'object') count++
   }
   const lastPosition = positions.length > EVENTS_PER_CALL ? page.at(-1) : undefined
   return { count, passedOver, unreadableIds, next: lastPosition && eventCursorOf(lastPosition) }
@@ -221,7 +223,7 @@ export async function redeliverOwnSince(
     deps.table.transact(steps),
   )
   deps.log.info('delivery.redelivered', {
-    endpoint_id: endpoint.endpointId,
+    endpoint_id: endpointId,
     client_id: clientId,
     deliveries: result.count,
   })

@@ -74,10 +74,8 @@ export function inspectUrl(text: string, rules: UrlRules): URL | string {
 
 /** One special address refuses the URL, because a name with mixed addresses is an attack. */
 export async function inspectAddresses(url: URL, rules: UrlRules, resolve: ResolveHost) {
-  const loopbackAddresses = rules.allowLoopbackWebhooks
-    ? LOOPBACK_HOSTS.get(url.hostname)
-    : undefined
-  if (loopbackAddresses) return loopbackAddresses
+  const loopback = rules.allowLoopbackWebhooks && LOOPBACK_HOSTS.get(url.hostname)
+  if (loopback) return loopback
   const addresses = await resolve(url.hostname).catch(() => [])
   if (addresses.length === 0) return 'dns'
   return addresses.every(({ address }) => isPublicAddress(address)) ? addresses : 'address_refused'

@@ -58,10 +58,8 @@ export async function deliverWebhook(deps: DeliverDeps, message: DeliveryMessage
     endpointKey(message),
   ])
   if (!row) return dropMessage(deps, message, 'unknown_delivery')
-  const [delivery, endpoint] = [
-    v.parse(DeliverySchema, row),
-    v.parse(v.optional(SealedEndpointSchema), endpointRow),
-  ]
+  const delivery = v.parse(DeliverySchema, row)
+  const endpoint = v.parse(v.optional(SealedEndpointSchema), endpointRow)
   assertDerived(delivery, message)
   if (delivery.status !== 'scheduled') return dropMessage(deps, message, 'finished')
   if (message.attempt <= delivery.attempts) return dropMessage(deps, message, 'attempt_made')
@@ -111,10 +109,9 @@ async function handleClaimedDelivery(
   assertInvariant(delivery.claimedUntil !== undefined, 'a claim has an expiry')
   const leftMs = msBetween(deps.now(), delivery.claimedUntil)
   if (leftMs > 0) return requeueDelivery(deps, delivery, lane, hopSeconds(leftMs))
-  const at = addMs(delivery.claimedUntil, -CLAIM_MS)
   const lostAttempt = {
     number: delivery.attempts + 1,
-    at,
+    at: addMs(delivery.claimedUntil, -CLAIM_MS),
     durationMs: 0,
     error: 'unknown',
   } as const

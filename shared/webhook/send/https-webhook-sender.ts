@@ -127,7 +127,7 @@ export function postWebhook(
       grace = setTimeout(end, bodyGraceMs)
       response.on('data', (chunk: Buffer) => {
         chunks.push(chunk)
-        if (chunks.reduce((sum, { length }) => sum + length, 0) >= STORED_BYTES) end()
+        if (Buffer.concat(chunks).length >= STORED_BYTES) end()
       })
       response.on('error', end).on('end', end)
     }

@@ -2,7 +2,7 @@ import type { MemoryTable } from '../../../infra/local/emulators/memory-table/me
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { pointsOf } from '../../../shared/client/enforce-rate-limit.ts'
 import { bookDay, endOfBookDay } from '../../../shared/journal/day-totals.ts'
-import { attemptKey, deliveryKey, type Key, paymentKey } from '../../../shared/table/keys.ts'
+import { deliveryKey, type Key, paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { API, type ApiRequest, anApiClient, call } from '../../support/api-event.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
@@ -10,7 +10,7 @@ import { storePosted, succeededPayment } from '../../support/paid-builders.ts'
 import { sweptNow } from '../../support/settlement-builders.ts'
 import { storeRaw } from '../../support/test-deps.ts'
 import {
-  ABANDONED,
+  attemptedDelivery,
   ENDED,
   storedDelivery,
   storedEndpoint,
@@ -178,16 +178,11 @@ async function webhooks({ memory, deps, caller, measure }: MeteredApi) {
   const endpoints = []
   for (let made = 0; made < ENDPOINTS; made++)
     endpoints.push(await storedEndpoint(deps, { clientId }))
-  const [endpoint] = endpoints
-  if (!endpoint) throw new Error('there is no endpoint')
+  const [endpoint, newest] = [endpoints[0], endpoints.at(-1)]
+  if (!endpoint || !newest) throw new Error('there is no endpoint')
   const event = await storedEvent(deps, { clientId, body })
   for (const [at, { endpointId }] of endpoints.entries()) {
-    const delivered = {
-      ...ENDED,
-      status: 'succeeded' as const,
-      attempts: 1,
-      unlisted: true as const,
-    }
+    const delivered = { ...ENDED, status: 'succeeded', attempts: 1, unlisted: true } as const
     const { deliveryId } = await storedDelivery(deps, { ...endpoint, endpointId }, delivered, event)
     copy(memory, deliveryKey(deliveryId), MANY - 1, (number) => {
       // Endpoints alternate in the order of the list, so that one page reads as many endpoints as
@@ -201,27 +196,11 @@ async function webhooks({ memory, deps, caller, measure }: MeteredApi) {
   const query = { status: 'succeeded', per_page: '50' }
   await measure('by a status, of 20 endpoints', 2, 'listWebhookDeliveries', { query })
   const old = await storedEvent(deps, { clientId, body })
-  const { deliveryId: id } = await storedDelivery(
-    deps,
-    endpoint,
-    { ...ABANDONED, attempts: 100 },
-    old,
-  )
-  const said = { at: deps.now(), duration_ms: 1, response_body: 'x'.repeat(1_024) }
-  for (let number = 1; number <= 100; number++)
-    storeRaw(memory, {
-      ...attemptKey(id, number),
-      number,
-      ...said,
-      http_status: 500,
-      error: 'http_status',
-    })
+  const id = await attemptedDelivery(deps, endpoint, 100, old)
   await measure('with a hundred attempts', 1, 'getWebhookDelivery', { id })
   await measure('a hundred of such payments', 3, 'listEvents', { query: { limit: String(PAGE) } })
   deps.clock.pass(30 * DAY_MS)
   await measure('the first of an old event of such a payment', 1, 'redeliverWebhook', { id })
-  const [newest] = endpoints.slice(-1)
-  if (!newest) throw new Error('there is no endpoint')
   const all = { id: newest.endpointId, body: { since: old.firedAt.replace(/T.*/, 'T00:00:00Z') } }
   await measure('a hundred old events of such payments', 1, 'redeliverToEndpoint', all)
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { timelineSteps } from '../../../infra/local/console/page/payments/timeline-steps.ts'
 import type { Timeline } from '../../../infra/local/console/page/shapes.ts'
 import { tellStory } from '../../../infra/operate/story/tell-story.ts'
+import { listEventsOf } from '../../../shared/event/read-events.ts'
 import { eventIdFor, type PaymentId, subjectOfPayment } from '../../../shared/ids.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { storedDetails } from '../../../shared/payment/payment-details.ts'
@@ -21,7 +22,7 @@ import { aLoneClient, fail, sweptADayLater } from '../../support/settlement-buil
 import { creditedPayment } from '../../support/synced-payment.ts'
 import { changeRow } from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
-import { storedEndpoint } from '../../support/webhook-builders.ts'
+import { attemptedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
 async function timelineOf(deps: TestDeps, { paymentId }: { readonly paymentId: PaymentId }) {
   const { body } = await invokeAdmin('get-payment', deps, { payment_id: paymentId })
@@ -124,7 +125,7 @@ describe('get-payment', () => {
     expect(timelineSteps(await timelineOf(deps, payment))).toContainEqual(failure)
   })
 
-  it('shows events in the order in which they fired, without one that cannot be read', async () => {
+  it('shows events in the order in which they fired, without one that cannot be read, in at most 6 MB', async () => {
     const deps = memoryDeps()
     const { payment } = await creditedPayment(deps, await aStoredClient(deps))
     deps.clock.advance(1)
@@ -134,8 +135,14 @@ describe('get-payment', () => {
       (await timelineOf(deps, payment)).timeline.events.map(({ event }) => event)
     expect(await shown()).toStrictEqual(['payment.succeeded', 'payment.reversed'])
 
-    const key = succeededKey(payment)
-    await changeRow(deps, key, { set: { body: 'unreadable' } })
+    const events = await listEventsOf(deps, subjectOfPayment(payment.paymentId))
+    for (let made = 0; made < 20; made++) {
+      const endpoint = await storedEndpoint(deps, payment)
+      for (const event of events) await attemptedDelivery(deps, endpoint, 30, event)
+    }
+    expect(JSON.stringify(await timelineOf(deps, payment)).length / 2 ** 20).toBeCloseTo(5, 0)
+
+    await changeRow(deps, succeededKey(payment), { set: { body: 'unreadable' } })
     expect(await shown()).toStrictEqual(['payment.reversed'])
   })
 

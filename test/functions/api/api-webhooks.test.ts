@@ -1,18 +1,15 @@
 import { describe, expect } from 'vitest'
-import { attemptKey } from '../../../shared/table/keys.ts'
-import { put } from '../../../shared/table/step.ts'
 import { addMs } from '../../../shared/time.ts'
-import type { Delivery, DeliveryAttempt } from '../../../shared/webhook/delivery/delivery.ts'
+import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { sendTestEvent } from '../../../shared/webhook/delivery/send-test-event.ts'
-import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { markDeleted } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { anApi } from '../../support/api-event.ts'
 import { auditRecordsOf } from '../../support/operator-actions.ts'
-import { memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { memoryDeps, testDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import {
   ABANDONED,
-  attemptOf,
+  attemptedDelivery,
   deliver,
   FAILED,
   SKIPPED,
@@ -26,18 +23,6 @@ async function aMerchant(deps = testDeps()) {
   return { ...api, endpoint: await storedEndpoint(deps, { clientId: api.caller.clientId }) }
 }
 const it = testWith(() => aMerchant(), 'deps', 'ask', 'endpoint')
-
-async function aDelivery(
-  deps: TestDeps,
-  endpoint: Endpoint,
-  count: number,
-  answer: Partial<DeliveryAttempt> = {},
-) {
-  const { deliveryId } = await storedDelivery(deps, endpoint, { ...ABANDONED, attempts: count })
-  for (let number = 1; number <= count; number++)
-    await deps.table.write(put(attemptKey(deliveryId, number), attemptOf(deps, number, answer)))
-  return deliveryId
-}
 
 type Shown = { readonly attempts: readonly { readonly number: number }[] }
 function rowsIn({ body }: { readonly body: Readonly<Record<string, unknown>> }) {
@@ -58,15 +43,17 @@ it('GET /v1/webhook_endpoints (design section 8) shows all endpoints, newest fir
 
   const answer = await ask('listWebhookEndpoints')
 
-  const shown = [disabled, endpoint].map(({ endpointId, url, eventTypes, enabled, createdAt }) => ({
-    id: endpointId,
-    url,
-    event_types: eventTypes,
-    enabled,
-    created_at: createdAt,
-    last_answered_at: null,
-    waiting: 0,
-  }))
+  const shown = [disabled, endpoint].map(
+    ({ endpointId: id, url, eventTypes: event_types, enabled, createdAt: created_at }) => ({
+      id,
+      url,
+      event_types,
+      enabled,
+      created_at,
+      last_answered_at: null,
+      waiting: 0,
+    }),
+  )
   expect([answer.status, answer.body]).toStrictEqual([200, { data: shown }])
   expect(answer.text).not.toMatch(/secret|whsec/)
 })
@@ -130,7 +117,8 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
   })
 
   it('shows the newest hundred attempts', async ({ deps, ask, endpoint }) => {
-    const { body } = await ask('getWebhookDelivery', { id: await aDelivery(deps, endpoint, 101) })
+    const id = await attemptedDelivery(deps, endpoint, 101)
+    const { body } = await ask('getWebhookDelivery', { id })
     const listed = await ask('listWebhookDeliveries')
 
     const newest = Array.from({ length: 100 }, (_, at) => at + 2)
@@ -185,8 +173,7 @@ describe('GET /v1/webhook_deliveries (design section 8)', () => {
 
   it('fits Lambda’s response limit, even if the merchant’s answers are long', async () => {
     const { deps, ask, endpoint } = await aMerchant(memoryDeps())
-    const responseBody = '\u0001'.repeat(1_024)
-    for (let made = 0; made < 100; made++) await aDelivery(deps, endpoint, 9, { responseBody })
+    for (let made = 0; made < 100; made++) await attemptedDelivery(deps, endpoint, 9)
 
     const page = await ask('listWebhookDeliveries', { query: { per_page: '100' } })
     const fewer = await ask('listWebhookDeliveries', { query: { per_page: '50' } })

@@ -50,13 +50,13 @@ describe('a bank reference', () => {
     // A fault of another settlement does not stop this payout before an audit has found the fault.
     const row = await rawItem(deps, settlementKey(settlement.settlementId))
     await putRaw(deps, { ...row, swept_from: addMs(settlement.sweptFrom, 1) })
-    const ownReference = await pay({ settlement_id: second.settlementId, bank_reference: 'BCA18' })
+    const ownReference = await pay({ settlement_id: second.settlementId, bank_reference: '18E17' })
 
     await putRaw(deps, row)
     expect(reusedReference).toMatchObject({ status: 409, body: { code: 'conflict' } })
     expect(ownReference).toMatchObject({ status: 200, body: { status: 'manual_paid' } })
     expect(await settlementsOf(deps, client)).toMatchObject([
-      { bankReference: 'BCA18' },
+      { bankReference: '18E17' },
       { bankReference: 'BCA17' },
     ])
     await expectBalanced(deps, client)
