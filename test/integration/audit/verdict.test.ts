@@ -2,12 +2,13 @@
 import { describe, expect } from 'vitest'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
+import { judgeParts } from '../../../shared/audit/judge-parts.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { paymentKey, verdictKey, windowKey } from '../../../shared/table/keys.ts'
 import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import { dayNumber } from '../../../shared/time.ts'
-import type { Difference } from '../../../shared/verdict/difference.ts'
+import { type Difference, unknownName } from '../../../shared/verdict/difference.ts'
 import {
   addDifferences,
   putNewVerdict,
@@ -118,6 +119,20 @@ describe('the differences that audits have found', () => {
     await recordDifferences(deps, client.clientId, byPart)
 
     expect(await standingOf(deps, client)).toContainEqual(expect.objectContaining(waited))
+  })
+
+  it('are kept by an audit that stops within a part before names of a later release', async ({
+    deps,
+    client,
+  }) => {
+    const names = Array.from({ length: 50 }, (_, at) => unknownName('payment', `later_${at}`))
+    const differences = [...names, differenceOf(client)]
+    const part = { key: 'payments', judge: async () => ({ differences, state: 'begun' }) }
+    const begun = { auditId: '1', beganAt: deps.now(), day: 1, done: '', found: [] }
+
+    const { progress } = await judgeParts([part], begun, () => true)
+
+    expect(progress?.found).toContainEqual(differenceOf(client))
   })
 
   it.for([auditClient, auditLedger])(
