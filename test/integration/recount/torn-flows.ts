@@ -95,16 +95,8 @@ export function refundRow(amount: number) {
 type Row = (deps: TestDeps, paid: PaidUpstream) => ProviderTransaction
 
 function backRow(transactionId: string, amount: number, fields: Partial<ProviderTransaction>): Row {
-  return (deps, paid) => {
-    const amounts = { amountMinor: minor(amount), providerMinor: minor(-amount) }
-    return rowNow(deps, paid, {
-      ...NOT_SETTLED,
-      transactionId,
-      type: 'return',
-      ...amounts,
-      ...fields,
-    })
-  }
+  const row = { ...NOT_SETTLED, transactionId, type: 'return', amountMinor: minor(amount) } as const
+  return (deps, paid) => rowNow(deps, paid, { ...row, ...fields })
 }
 
 function disputeRow(transactionId: string) {

@@ -74,7 +74,7 @@ describe('sync: a row that settles late and is not marked as updated', () => {
     async ({ deps, client, rows, credited }) => {
       const handOver = async () => handOverOwnRow(deps, await paymentOf(deps, credited))
       deps.provider.silence('listTransactions')
-      // Nothing is asked before the payment is posted.
+      // Nothing is asked before the posting.
       await handOver()
       deps.provider.heal('listTransactions')
       const row = rowNow(deps, credited, lateRow(deps.now()))
