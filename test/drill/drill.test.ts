@@ -72,7 +72,7 @@ async function repeatCreate(world: DrillWorld, channel: DrillChannel): Promise<A
 }
 
 /** Customers pay everything that can be paid. Callbacks are sent at once. */
-async function payEverything(world: DrillWorld, others: number): Promise<number> {
+async function payEverything(world: DrillWorld, others: number) {
   const requests = payable(world, others)
   for (const { id } of requests) world.core.simulatePayment(id)
   await world.clock.runFor(1)
@@ -81,7 +81,7 @@ async function payEverything(world: DrillWorld, others: number): Promise<number>
 }
 
 /** Payments that were credited, and captures that are held for an operator. */
-function creditedAndHeld({ outside }: DrillWorld): string {
+function creditedAndHeld({ outside }: DrillWorld) {
   const credited = outside.stored
     .items('PAYMENT#')
     .filter(({ status }) => status === 'succeeded').length

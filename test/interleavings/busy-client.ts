@@ -206,11 +206,11 @@ export async function makeBatch(deps: Deps) {
 }
 
 /** Its fee differs from the tariff's 4,000. */
-export function ownRow(payment: Payment, at: Timestamp): ProviderTransaction {
+export function ownRow(payment: Payment, at: Timestamp) {
   return rowOf(payment, at, { transactionId: `txn_${payment.paymentId}`, keptMinor: minor(4_440) })
 }
 
-export function voidRow(payment: Payment, at: Timestamp): ProviderTransaction {
+export function voidRow(payment: Payment, at: Timestamp) {
   return rowOf(payment, at, {
     transactionId: `txn_${payment.paymentId}`,
     status: 'reversed',
@@ -219,7 +219,7 @@ export function voidRow(payment: Payment, at: Timestamp): ProviderTransaction {
   })
 }
 
-export function refundRow(payment: Payment, at: Timestamp, amount: number): ProviderTransaction {
+export function refundRow(payment: Payment, at: Timestamp, amount: number) {
   return rowOf(payment, at, {
     type: 'return',
     reversalKind: 'refund',
@@ -228,7 +228,7 @@ export function refundRow(payment: Payment, at: Timestamp, amount: number): Prov
   })
 }
 
-export function wonRow(payment: Payment, at: Timestamp, amount = DISPUTED): ProviderTransaction {
+export function wonRow(payment: Payment, at: Timestamp, amount = DISPUTED) {
   return rowOf(payment, at, {
     type: 'correction',
     isDisputeWon: true,

@@ -39,7 +39,7 @@ async function noteDifferences(
 }
 
 /** A payout waits for the last one alone. */
-function waitedForLast(client: Client): readonly Difference[] {
+function waitedForLast(client: Client) {
   const waited = differenceOf(client)
   const others = Array.from({ length: 100 }, (_, at) => `${at}`)
   return [...others.map((id) => ({ ...waited, id, what: 'ledger.count_failed' })), waited]

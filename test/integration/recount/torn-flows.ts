@@ -105,11 +105,7 @@ function disputeRow(transactionId: string) {
     disputedMinor: minor(40_000),
   })
 }
-const wonRow = backRow('txn-won', 40_000, {
-  type: 'correction',
-  isDisputeWon: true,
-  providerMinor: minor(40_000),
-})
+const wonRow = backRow('txn-won', 40_000, { type: 'correction', isDisputeWon: true })
 
 type Paid = (deps: MemoryDeps, client: Client) => Promise<PaidUpstream>
 
