@@ -51,11 +51,11 @@ async function keptCreate(world: DrillWorld, channel: DrillChannel) {
 }
 
 /** How many requests of the payment can be paid now. `others`: made before it. */
-function payable({ core }: DrillWorld, others: number): number {
+function payable({ core }: DrillWorld, others: number) {
   return core
     .storedRequests()
     .slice(others)
-    .filter(({ request }) => ['REQUIRES_ACTION', 'PENDING'].includes(request.status)).length
+    .filter(({ request }) => ['REQUIRES_ACTION', 'PENDING'].includes(request.status))
 }
 
 const TRIES = 3
@@ -72,20 +72,16 @@ async function repeatCreate(world: DrillWorld, channel: DrillChannel): Promise<A
 }
 
 /** Customers pay everything that can be paid. Callbacks are sent at once. */
-async function payEverything({ core, clock, state }: DrillWorld, others: number): Promise<number> {
-  const ids = core
-    .storedRequests()
-    .slice(others)
-    .filter(({ request }) => ['REQUIRES_ACTION', 'PENDING'].includes(request.status))
-    .map(({ id }) => id)
-  for (const id of ids) core.simulatePayment(id)
-  await clock.runFor(1)
-  await Promise.all(state.sent)
-  return ids.length
+async function payEverything(world: DrillWorld, others: number) {
+  const requests = payable(world, others)
+  for (const { id } of requests) world.core.simulatePayment(id)
+  await world.clock.runFor(1)
+  await Promise.all(world.state.sent)
+  return requests.length
 }
 
 /** Payments that were credited, and captures that are held for an operator. */
-function creditedAndHeld({ outside }: DrillWorld): string {
+function creditedAndHeld({ outside }: DrillWorld) {
   const credited = outside.stored
     .items('PAYMENT#')
     .filter(({ status }) => status === 'succeeded').length
@@ -117,10 +113,10 @@ async function createVerdict(
 ) {
   const first = await createOnce(world, channel)
   heal()
-  const standing = payable(world, others)
+  const standing = payable(world, others).length
   await world.clock.runFor(1_000)
   const soon = await createOnce(world, channel)
-  const beside = payable(world, others)
+  const beside = payable(world, others).length
   const last = await repeatCreate(world, channel)
   const shown = new Set(
     [first, soon, last].flatMap(({ body }) => body['payment_destination'] ?? []),
@@ -197,11 +193,11 @@ it.each(sampleOf(CANCELS, 7))('a cancel survives: %s, %s the effect', async (for
 
   const first = await cancel()
   world.state.spoiling = undefined
-  const standing = payable(world, 1)
+  const standing = payable(world, 1).length
   await world.clock.runFor(1_000)
   const again = await cancel()
 
-  const [ended] = [payable(world, 1)]
+  const [ended] = [payable(world, 1).length]
   const shown = await call(world.deps, API.getPayment, { caller: world.caller, id: String(id) })
   expectVerdict(
     `cancel, ${form}, ${when}`,

@@ -55,7 +55,6 @@ export async function busyClient() {
     // The chargeback includes the fee for the dispute.
     amountMinor: minor(DISPUTED + 5_000),
     disputedMinor: minor(DISPUTED),
-    providerMinor: minor(-DISPUTED - 5_000),
   })
   await reconcile(chargeback, disputed)(deps)
   await adjust(client, 'written_off', 20_000, 'given up')(deps)
@@ -207,41 +206,33 @@ export async function makeBatch(deps: Deps) {
 }
 
 /** Its fee differs from the tariff's 4,000. */
-export function ownRow(payment: Payment, at: Timestamp): ProviderTransaction {
+export function ownRow(payment: Payment, at: Timestamp) {
+  return rowOf(payment, at, { transactionId: `txn_${payment.paymentId}`, keptMinor: minor(4_440) })
+}
+
+export function voidRow(payment: Payment, at: Timestamp) {
   return rowOf(payment, at, {
     transactionId: `txn_${payment.paymentId}`,
-    keptMinor: minor(4_440),
-    providerMinor: minor(payment.notionalMinor - 4_440),
+    status: 'reversed',
+    reversalKind: 'voided',
+    providerMinor: minor(0),
   })
 }
 
-export function voidRow(payment: Payment, at: Timestamp): ProviderTransaction {
-  return {
-    ...rowOf(payment, at, {
-      transactionId: `txn_${payment.paymentId}`,
-      status: 'reversed',
-      reversalKind: 'voided',
-    }),
-    providerMinor: minor(0),
-  }
-}
-
-export function refundRow(payment: Payment, at: Timestamp, amount: number): ProviderTransaction {
+export function refundRow(payment: Payment, at: Timestamp, amount: number) {
   return rowOf(payment, at, {
     type: 'return',
     reversalKind: 'refund',
     transactionId: `refund_${payment.paymentId}_${amount}`,
     amountMinor: minor(amount),
-    providerMinor: minor(-amount),
   })
 }
 
-export function wonRow(payment: Payment, at: Timestamp, amount = DISPUTED): ProviderTransaction {
+export function wonRow(payment: Payment, at: Timestamp, amount = DISPUTED) {
   return rowOf(payment, at, {
     type: 'correction',
     isDisputeWon: true,
     transactionId: `won_${payment.paymentId}_${amount}`,
     amountMinor: minor(amount),
-    providerMinor: minor(amount),
   })
 }

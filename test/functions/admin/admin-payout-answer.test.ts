@@ -249,7 +249,7 @@ describe('payout-answer --file (design section 15)', () => {
     const dated = [
       [...head, 'value_date'],
       [...second, new Date('2026-11-21')],
-      [...third, new Date('2026-11-22')],
+      [...third, new Date('2026-01-22')],
     ]
 
     expect(err).toContain('give value_date')
@@ -257,7 +257,7 @@ describe('payout-answer --file (design section 15)', () => {
     expect(await batch.states()).toStrictEqual([
       ['manual_paid', '000001'],
       ['manual_paid', '000001#2026-11-21'],
-      ['manual_paid', '000001#2026-11-22'],
+      ['manual_paid', '000001#2026-01-22'],
     ])
   })
 

@@ -288,5 +288,5 @@ function changed(set: Readonly<Record<string, unknown>>): Change {
 
 async function recordDifference(deps: MemoryDeps, clientId: ClientId) {
   const difference = { what: 'window', id: 'window', expected: 1, found: 2 }
-  await recordDifferences(deps, clientId, new Map([['kept', [difference]]]), undefined)
+  await recordDifferences(deps, clientId, new Map([['kept', [difference]]]))
 }

@@ -45,10 +45,12 @@ import { auditedHistory } from './audited-history.ts'
 
 const it = testWith(() => aSyncWorld(), 'deps', 'client')
 
-/** A shard has one rupiah too much. */
+/** Just after a settlement, a shard lacks one rupiah. */
 async function aWrongShard({ deps, client }: SyncWorld) {
   const { payment } = await creditedPayment(deps, client)
-  await alter(deps, shardOf(payment), { credited_minor: 95_901 })
+  await post(deps, payment)
+  await sweptADayLater(deps, client)
+  await alter(deps, shardOf(payment), { credited_minor: 95_899 })
 }
 
 describe('the answer of audit-ledger', () => {
@@ -65,7 +67,7 @@ describe('the answer of audit-ledger', () => {
       what: 'ledger.credited_minor',
       id: client.clientId,
       expected: 95_900,
-      found: 95_901,
+      found: 95_899,
     }
     expect(result).toStrictEqual({ balanced: false, differences: [difference] })
     expect(deps.published).toMatchObject([{ kind: 'audit.imbalance', subject: client.clientId }])

@@ -2,6 +2,7 @@
 import { describe, expect } from 'vitest'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
+import { judgeParts } from '../../../shared/audit/judge-parts.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
 import { paymentKey, verdictKey, windowKey } from '../../../shared/table/keys.ts'
@@ -35,6 +36,13 @@ async function noteDifferences(
   differences: readonly Difference[],
 ) {
   return (await recordDifferences(deps, clientId, new Map([[part, differences]]))).unaccepted
+}
+
+/** A payout waits for the last one alone. */
+function waitedForLast(client: Client) {
+  const waited = differenceOf(client)
+  const others = Array.from({ length: 100 }, (_, at) => `${at}`)
+  return [...others.map((id) => ({ ...waited, id, what: 'ledger.count_failed' })), waited]
 }
 
 it('a new verdict replaces no other verdict', async ({ deps, client }) => {
@@ -109,14 +117,26 @@ describe('the differences that audits have found', () => {
     deps,
     client,
   }) => {
-    const waited = differenceOf(client)
-    const byPart = new Map<string, readonly Difference[]>([['waited for', [waited]]])
-    for (let at = 0; at < 100; at++)
-      byPart.set(`${at}`, [{ ...waited, id: `${at}`, what: 'ledger.count_failed' }])
+    await recordDifferences(
+      deps,
+      client.clientId,
+      Map.groupBy(waitedForLast(client), ({ id }) => id),
+    )
 
-    await recordDifferences(deps, client.clientId, byPart)
+    const kept = expect.objectContaining(differenceOf(client))
+    expect(await standingOf(deps, client)).toContainEqual(kept)
+  })
 
-    expect(await standingOf(deps, client)).toContainEqual(expect.objectContaining(waited))
+  it('are kept before such differences by an audit that stops within a part', async ({
+    deps,
+    client,
+  }) => {
+    const judge = async () => ({ differences: waitedForLast(client), state: 1 })
+    const begun = { auditId: '1', beganAt: deps.now(), day: 1, done: '', found: [] }
+
+    const { progress } = await judgeParts([{ key: 'payments', judge }], begun, () => true)
+
+    expect(progress?.found).toContainEqual(differenceOf(client))
   })
 
   it.for([auditClient, auditLedger])(

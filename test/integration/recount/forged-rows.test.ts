@@ -24,7 +24,13 @@ import { returnedEntry } from '../../../shared/settlement/return-payout.ts'
 import { entryKey, paymentKey, settlementKey, suspenseKey } from '../../../shared/table/keys.ts'
 import { dueWork, put } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { adjustBalance, bookRefund, entryKeyOf, someHeldMoney } from '../../support/money-rows.ts'
+import {
+  adjustBalance,
+  aHouseRow,
+  bookRefund,
+  entryKeyOf,
+  someHeldMoney,
+} from '../../support/money-rows.ts'
 import { aSucceededPayment, settledRowFor } from '../../support/paid-builders.ts'
 import { aPendingPayment, payFirst } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -252,11 +258,7 @@ it('a recount writes an unreadable item of suspense anew, as its register, its e
   const cause = 'second_capture'
   const item = someHeldMoney(deps, 'py-resolved', 5_000, { cause, payment })
   await holdMoney(deps, item)
-  await bookSuspense(deps, item, {
-    transactionId: 'txn-held',
-    rowAt: deps.now(),
-    providerMinor: minor(5_000),
-  })
+  await bookSuspense(deps, item, aHouseRow(deps, 'txn-held', 5_000))
   const input = { suspenseId: 'py-resolved', operator: 'ana', notes: 'too old' } as const
   await resolveSuspense(deps, { ...input, resolution: 'written_off' })
   const stored = await rawItem(deps, suspenseKey('py-resolved'))

@@ -95,16 +95,8 @@ export function refundRow(amount: number) {
 type Row = (deps: TestDeps, paid: PaidUpstream) => ProviderTransaction
 
 function backRow(transactionId: string, amount: number, fields: Partial<ProviderTransaction>): Row {
-  return (deps, paid) => {
-    const amounts = { amountMinor: minor(amount), providerMinor: minor(-amount) }
-    return rowNow(deps, paid, {
-      ...NOT_SETTLED,
-      transactionId,
-      type: 'return',
-      ...amounts,
-      ...fields,
-    })
-  }
+  const row = { ...NOT_SETTLED, transactionId, type: 'return', amountMinor: minor(amount) } as const
+  return (deps, paid) => rowNow(deps, paid, { ...row, ...fields })
 }
 
 function disputeRow(transactionId: string) {
@@ -113,11 +105,7 @@ function disputeRow(transactionId: string) {
     disputedMinor: minor(40_000),
   })
 }
-const wonRow = backRow('txn-won', 40_000, {
-  type: 'correction',
-  isDisputeWon: true,
-  providerMinor: minor(40_000),
-})
+const wonRow = backRow('txn-won', 40_000, { type: 'correction', isDisputeWon: true })
 
 type Paid = (deps: MemoryDeps, client: Client) => Promise<PaidUpstream>
 

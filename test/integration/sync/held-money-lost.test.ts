@@ -11,24 +11,22 @@ import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { expectFinding, findingAbout } from '../../support/synced-payment.ts'
-import { heldTest as it, refundFields, sumsOf, ZERO_SUMS } from './held-money.ts'
+import { heldTest as it, sumsOf, ZERO_SUMS } from './held-money.ts'
 import { dyingBefore } from './sync-test.ts'
 
 function refundOf(amount: number) {
-  const amounts = { amountMinor: minor(amount), providerMinor: minor(-amount) }
-  return { ...refundFields, transactionId: `txn_refund_${amount}`, ...amounts }
+  const amountMinor = minor(amount)
+  return { type: 'return', transactionId: `txn_refund_${amount}`, amountMinor } as const
 }
 
 function disputeOf(amount: number) {
-  const amounts = { amountMinor: minor(amount + 25_000), providerMinor: minor(-amount - 25_000) }
   return {
-    ...refundFields,
+    ...refundOf(amount + 25_000),
     transactionId: 'txn_dispute',
     reversalKind: 'chargeback',
-    ...amounts,
     disputedMinor: minor(amount),
     feeMinor: minor(25_000),
-  }
+  } as const
 }
 
 const VOID = { status: 'reversed', transactionId: 'txn_own' } as const
@@ -42,8 +40,9 @@ describe('sync: a row that takes more than suspense holds', () => {
     syncAfter,
   }) => {
     const { heldRow } = await hold('second_capture')
-    const { transactionId, ...amounts } = refundOf(130_000)
-    rows.push(settledRow(heldRow, deps.now(), { ...amounts, transactionId }))
+    const refund = refundOf(130_000)
+    const { transactionId } = refund
+    rows.push(settledRow(heldRow, deps.now(), refund))
     await syncProviderTransactions(dyingBefore(deps, `${transactionId}#went_back_twice`))
     const sums = await sumsOf(deps)
 

@@ -7,7 +7,7 @@ import { minor } from '../../../shared/money.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { expectFinding, rowNow } from '../../support/synced-payment.ts'
 import { resolve } from '../payment/suspense-test.ts'
-import { heldTest, refundFields, sumsOf, ZERO_SUMS } from './held-money.ts'
+import { heldTest, sumsOf, ZERO_SUMS } from './held-money.ts'
 
 const it = heldTest.extend('held', async ({ deps, rows, hold, sync }) => {
   const { heldRow, item } = await hold('second_capture', {
@@ -39,7 +39,7 @@ it('what the provider gave back of it is a loss, not paid by our bank, and its v
   sync,
   held,
 }) => {
-  const part = { ...refundFields, amountMinor: minor(40_000), providerMinor: minor(-40_000) }
+  const part = { type: 'return', amountMinor: minor(40_000) } as const
   await sync(rowNow(deps, { ...credited, providerPaymentId: held.suspenseId }, part))
 
   await resolve(deps, held)

@@ -40,7 +40,6 @@ function disputeRow(deps: TestDeps, paid: PaidUpstream, isFinal: boolean) {
     type: 'return',
     reversalKind: 'chargeback',
     transactionId: 'txn_dispute',
-    providerMinor: minor(-100_000),
     keptMinor: undefined,
     ...(isFinal ? { feeMinor: minor(25_000), disputedMinor: minor(75_000) } : { hasOpenFee: true }),
   })

@@ -78,16 +78,12 @@ it('a refund that was only reported while it had failed still moves the money la
 })
 
 function dispute(deps: TestDeps, paid: PaidUpstream) {
-  const amounts = {
-    amountMinor: minor(125_000),
-    disputedMinor: minor(100_000),
-    providerMinor: minor(-125_000),
-  }
   return rowNow(deps, paid, {
     type: 'return',
     reversalKind: 'chargeback',
     keptMinor: undefined,
-    ...amounts,
+    amountMinor: minor(125_000),
+    disputedMinor: minor(100_000),
   })
 }
 

@@ -224,7 +224,11 @@ it.for(['transfer', 'refund'])(
     const row =
       type === 'transfer'
         ? await refundBy('order-77')
-        : rowNow(deps, credited, { type: 'return', transactionId: 'txn_refund', ...SIXTY })
+        : rowNow(deps, credited, {
+            type: 'return',
+            transactionId: 'txn_refund',
+            amountMinor: minor(60_000),
+          })
     if (type === 'refund') await sync(rowNow(deps, credited), row)
     await refundUntilFull()
     expect(await refundByBank(deps, credited.payment.paymentId)).toMatchObject({
@@ -243,8 +247,6 @@ it.for(['transfer', 'refund'])(
     await expectHouseBalanced(deps)
   },
 )
-
-const SIXTY = { amountMinor: minor(60_000), providerMinor: minor(-60_000) }
 
 function refundByBank(deps: TestDeps, payment_id: string) {
   const refunded = { payment_id, amount_minor: 1, bank_reference: 'B-50' }

@@ -7,7 +7,13 @@ import { attemptsOf } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { hopSeconds } from '../../../shared/webhook/send/record-attempt-result.ts'
 import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
 import { alter } from '../../support/tampering.ts'
-import { afterFirst, beforeCommit, recordTable, testDeps } from '../../support/test-deps.ts'
+import {
+  afterFirst,
+  beforeCommit,
+  recordTable,
+  type TestDeps,
+  testDeps,
+} from '../../support/test-deps.ts'
 import {
   ABANDONED,
   attemptRows,
@@ -175,13 +181,17 @@ async function expectClaimLost(...[deps, delivery]: Parameters<typeof attemptRow
   expect(deps.lines.at(-1)).toMatchObject({ code: 'delivery.dropped', fields })
 }
 
+async function die(deps: TestDeps, delivery: Parameters<typeof deliver>[1]) {
+  deps.answerWebhooks(() => Promise.reject(new Error('the process died')))
+  await expect(deliver(deps, delivery)).rejects.toThrow('the process died')
+}
+
 describe('deliver-webhook: crashed and slow workers', () => {
   it('retries a lost attempt after its claim, and a second lost attempt after the backoff', async ({
     deps,
     delivery,
   }) => {
-    deps.answerWebhooks(() => Promise.reject(new Error('the process died')))
-    await expect(deliver(deps, delivery)).rejects.toThrow('the process died')
+    await die(deps, delivery)
     const claimedAt = deps.now()
 
     deps.clock.advance(3)
@@ -225,8 +235,7 @@ describe('deliver-webhook: crashed and slow workers', () => {
     deps,
     delivery,
   }) => {
-    deps.answerWebhooks(() => Promise.reject(new Error('the process died')))
-    await expect(deliver(deps, delivery)).rejects.toThrow('the process died')
+    await die(deps, delivery)
     deps.clock.advance(15)
 
     const raced = beforeCommit(deps, () => deliver(deps, delivery))

@@ -1,4 +1,5 @@
-import { amount, type RawItem, text } from '../../support/recount/books.ts'
+import { amount, text } from '../../support/recount/books.ts'
+import { sweptBy } from '../../support/recount/journal-books.ts'
 import { entriesOf, rowsOf } from '../world/rows.ts'
 import type { World } from '../world/world.ts'
 
@@ -23,13 +24,5 @@ export function misdirected(
         ? []
         : [`${clientId} was paid ${text(entry, 'net_minor')} of ${foreign}, another client's`]
     })
-  })
-}
-
-function sweptBy(settlement: RawItem, entries: readonly RawItem[]) {
-  const [from, until] = [text(settlement, 'swept_from'), text(settlement, 'swept_until')]
-  return entries.filter((entry) => {
-    const at = text(entry, 'eligible_at')
-    return from <= at && at < until
   })
 }

@@ -30,9 +30,12 @@ it.each([
     const item: Suspense = { ...SOME, kind, cause, suspenseId }
     await writeSuspense(deps, item)
 
-    const asked = argumentsIn(await alertMessage(deps, item, undefined))
+    const told = await alertMessage(deps, item, undefined)
+    const asked = argumentsIn(told)
+    if (cause === 'transaction_unexplained') expect(told).toContain('1000 IDR')
 
-    expect(asked).toMatchObject({ suspense_id: suspenseId })
+    const resolution = kind === 'money' ? 'written_off' : expect.anything()
+    expect(asked).toMatchObject({ suspense_id: suspenseId, resolution })
     const { status, body } = await invokeAdmin('resolve-suspense', deps, {
       operator: 'ayu',
       ...asked,
