@@ -64,9 +64,9 @@ export function hiddenCharactersIn(
   )
 }
 
-/** The longest URL that browsers and servers accept, as it is called. */
+/** The longest URL that browsers and servers accept, as it is written and as it is called. */
 export const URL_LENGTH = v.check<string, string>(
-  (text) => (URL.parse(text)?.href ?? text).length <= 2_048,
+  (text) => Math.max(text.length, URL.parse(text)?.href.length ?? 0) <= 2_048,
   'at most 2048 characters',
 )
 

@@ -6,6 +6,7 @@ import { type ProviderTransaction, ProviderTransactionSchema } from '../provider
 import type { Settlement } from '../settlement/settlement.ts'
 import type { Item } from '../table/attributes.ts'
 import { idOf, syncJobKey } from '../table/keys.ts'
+import { queryPages } from '../table/list-items.ts'
 import {
   absent,
   all,
@@ -95,16 +96,9 @@ export function isUnfinished(row: Item | undefined): boolean {
 
 type JobDeps = StoreDeps & Pick<Deps, 'log'>
 
-/**
- * Oldest first, by their keys. The index may be stale; the claim decides. `aheadMs`: also the jobs
- * that are due in this time.
- */
-export async function findDueJobs(
-  deps: JobDeps,
-  limit: number,
-  aheadMs = 0,
-): Promise<readonly DueJob[]> {
-  const range = { atMost: addMs(deps.now(), aheadMs) }
+/** Oldest first, by their keys. The index may be stale; the claim decides. */
+export async function findDueJobs(deps: JobDeps, limit: number): Promise<readonly DueJob[]> {
+  const range = { atMost: deps.now() }
   const { items } = await deps.table.query({
     index: 'by-due',
     partition: ['sync', 0],
@@ -116,9 +110,12 @@ export async function findDueJobs(
 }
 
 /** Whether a worker has a slice of the head, or such a slice waits, which is an hour at most. */
-export async function isHeadUnread(deps: JobDeps): Promise<boolean> {
-  const jobs = await findDueJobs(deps, 1_000, HOUR_MS)
-  return jobs.some(({ id }) => id.startsWith('head#'))
+export async function isHeadUnread(deps: StoreDeps): Promise<boolean> {
+  const range = { atMost: addMs(deps.now(), HOUR_MS) }
+  const list = { index: 'by-due', partition: ['sync', 0], range, limit: 1_000 } as const
+  for await (const { items } of queryPages(deps, list))
+    if (items.some(({ pk }) => idOf(String(pk)).startsWith('head#'))) return true
+  return false
 }
 
 /**
@@ -156,9 +153,9 @@ export async function keepPosition(
   return applied ? { ...slice, ...progress, dueAt } : undefined
 }
 
-export function releaseJob(deps: TableDeps, slice: Slice, dueAt: Timestamp) {
-  const set = { dueAt, tries: slice.tries }
-  return deps.table.write(update(syncJobKey(slice.id), { set }, isAsClaimed(slice)))
+export function releaseJob(deps: TableDeps, job: SyncJob, dueAt: Timestamp) {
+  const set = { dueAt, tries: job.tries }
+  return deps.table.write(update(syncJobKey(job.id), { set }, isAsClaimed(job)))
 }
 
 export function finishJob(deps: StoreDeps, job: SyncJob, reads?: number) {
@@ -177,11 +174,6 @@ export function scheduleReading(deps: TableDeps, slice: Slice, dueAt: Timestamp)
     isAsClaimed(slice),
   )
   return deps.table.write(step)
-}
-
-export function retryOpenTransaction(deps: TableDeps, job: OpenTransaction, dueAt: Timestamp) {
-  const set = { dueAt, tries: job.tries }
-  return deps.table.write(update(syncJobKey(job.id), { set }, isAsClaimed(job)))
 }
 
 /** The open transactions of one hour and channel category are read again together. */

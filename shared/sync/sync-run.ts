@@ -12,7 +12,7 @@ import {
   isHeadUnread,
   nextTryAt,
   type OpenTransaction,
-  retryOpenTransaction,
+  releaseJob,
   type SyncJob,
 } from './job-store.ts'
 import { inHead, inJob } from './kept-position.ts'
@@ -168,7 +168,7 @@ async function recheckTransaction(run: SyncRun, job: OpenTransaction) {
       const tries = isAsked ? job.tries + 1 : job.tries
       // Due before the row that was asked about, or each later run would ask about that row first.
       const dueAt = nextTryAt(deps, isAsked ? tries : 0, transaction.updatedAt)
-      await retryOpenTransaction(deps, { ...job, tries }, dueAt)
+      await releaseJob(deps, { ...job, tries }, dueAt)
       return
     }
     if (typeof reconciled === 'object') {

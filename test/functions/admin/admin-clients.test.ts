@@ -157,6 +157,11 @@ describe('create-client (design section 7)', () => {
       (return_url) =>
         [{ return_url }, 'return_url', 'must be an https URL without user info'] as const,
     ),
+    [
+      { return_url: `https://a.example/${'./'.repeat(1_024)}` },
+      'return_url',
+      'at most 2048 characters',
+    ],
     [{ rate_limit_per_second: 0 }, 'rate_limit_per_second', 'must be at least 1'],
     [{ rate_limit_per_second: 1.5 }, 'rate_limit_per_second', 'must be an integer'],
   ])('refuses %j with an error for %s, and writes nothing', async (payload, field, reason) => {

@@ -12,13 +12,9 @@ import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst } from '../../support/test-deps.ts'
 import { syncTest as it, withBacklog } from './sync-test.ts'
 
-it('a restore sets the sync back also while a run moves the head', async ({
-  deps,
-  rows,
-  syncAfter,
-}) => {
+it('a restore sets the sync back also while a run moves the head', async ({ deps, syncAfter }) => {
   const firstReadAt = deps.now()
-  await withBacklog(deps, rows, 49)
+  await withBacklog(deps, 49)
 
   await syncProviderTransactions(beforeFirst(deps, 'update', () => setSyncBack(deps.table)))
 
@@ -29,12 +25,8 @@ it('a restore sets the sync back also while a run moves the head', async ({
   expect(await syncAfter(300)).toMatchObject({ transactions: 49, complete: true })
 })
 
-it('a restore that is overtaken by a run asks for another try', async ({
-  deps,
-  rows,
-  syncAfter,
-}) => {
-  await withBacklog(deps, rows, 49)
+it('a restore that is overtaken by a run asks for another try', async ({ deps, syncAfter }) => {
+  await withBacklog(deps, 49)
   const { table } = beforeFirst(deps, 'update', () => syncAfter(300))
 
   await expect(setSyncBack(table)).rejects.toThrow('try again')

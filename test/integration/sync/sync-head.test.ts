@@ -27,8 +27,8 @@ import { syncTest as it, recordListings, withBacklog } from './sync-test.ts'
 const HEAD = syncJobKey('head')
 
 describe('sync: the head', () => {
-  it('first reads the last seven days until now, in 28 slices', async ({ deps, rows, sync }) => {
-    const { listings } = recordListings(deps, rows)
+  it('first reads the last seven days until now, in 28 slices', async ({ deps, sync }) => {
+    const { listings } = recordListings(deps)
 
     expect(await sync()).toStrictEqual({
       transactions: 0,
@@ -54,7 +54,7 @@ describe('sync: the head', () => {
   }) => {
     await sync()
     const first = deps.now()
-    const { listings } = recordListings(deps, rows)
+    const { listings } = recordListings(deps)
     rows.push(rowNow(deps, credited, { updatedAt: addMs(first, -2 * MINUTE_MS) }))
 
     await syncAfter(300)
@@ -78,7 +78,7 @@ describe('sync: the head', () => {
   })
 
   it('writes nothing but the head for a round of one page', async ({ deps, rows, credited }) => {
-    await withBacklog(deps, rows, 49)
+    await withBacklog(deps, 49)
     rows.push(rowNow(deps, credited))
     const { deps: recorded, calls } = recordTable(deps)
 
@@ -98,7 +98,7 @@ describe('sync: the head', () => {
   ] as const)(
     'of %d rows reads no row too few after a crash or a restore (%s, %s)',
     async ([count, kind, when, left], { deps, rows, syncAfter }) => {
-      const { listings } = await withBacklog(deps, rows, count)
+      const { listings } = await withBacklog(deps, count)
       // Older than the two minutes that the next round reads again.
       const older = rows.map((row) => ({ ...row, updatedAt: addMs(row.updatedAt, -150_000) }))
       rows.splice(0, count, ...older)
@@ -128,7 +128,7 @@ describe('sync: the head', () => {
   it.for([0, 49, 120])(
     'of %d rows (0: the first) leaves a round to the worker that moved the head first',
     async (count, { deps, rows, credited }) => {
-      if (count > 0) await withBacklog(deps, rows, count)
+      if (count > 0) await withBacklog(deps, count)
       rows.push(rowNow(deps, credited))
       const kind = count === 49 ? 'update' : 'transact'
       const { deps: recorded, calls } = recordTable(deps)
@@ -218,9 +218,9 @@ describe('sync: the head', () => {
     [864_000, 600, 28],
   ] as const)(
     'reads a round after %d s, at a quota of %d calls, in %d slices',
-    async ([seconds, providerCallsPerMinute, slices], { deps, rows, sync }) => {
+    async ([seconds, providerCallsPerMinute, slices], { deps, sync }) => {
       await sync()
-      const { listings } = recordListings(deps, rows)
+      const { listings } = recordListings(deps)
       deps.clock.advance(seconds)
 
       await syncProviderTransactions({ ...deps, stage: { ...deps.stage, providerCallsPerMinute } })
@@ -238,9 +238,9 @@ describe('sync: the head', () => {
     [10_000, 60_000, 56, 33],
   ] as const)(
     'at %d ms a page and a quota of %d calls, wakes %d workers, at most one for each due job, and leaves %d jobs at its time limit',
-    async ([pageMs, providerCallsPerMinute, helpers, leftJobs], { deps, rows, sync }) => {
+    async ([pageMs, providerCallsPerMinute, helpers, leftJobs], { deps, sync }) => {
       const dueAt = deps.now()
-      const { state } = recordListings(deps, rows)
+      const { state } = recordListings(deps)
       state.answer = () => ({ kind: 'unanswered', reason: 'unreachable' })
       await sync()
       state.answer = undefined
@@ -258,9 +258,8 @@ describe('sync: the head', () => {
 
   it('reads a slice that is longer than a run by a worker that the next run wakes', async ({
     deps,
-    rows,
   }) => {
-    await withBacklog(deps, rows, 1_500)
+    await withBacklog(deps, 1_500)
     const slow = withSlowPages(deps, 10_000)
 
     await syncProviderTransactions(slow)
@@ -279,8 +278,8 @@ describe('sync: the head', () => {
     [1_681, 2],
   ] as const)(
     'whose provider does not answer, %d s after the last round, is at round %d',
-    async ([seconds, round], { deps, rows, syncAfter }) => {
-      const { state } = await withBacklog(deps, rows, 0)
+    async ([seconds, round], { deps, syncAfter }) => {
+      const { state } = await withBacklog(deps, 0)
       state.answer = () => ({ kind: 'unanswered', reason: 'unreachable' })
 
       await syncAfter(seconds - 300)

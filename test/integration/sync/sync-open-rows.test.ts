@@ -5,7 +5,6 @@ import {
   finishJob,
   noteOpenTransaction,
   renewJob,
-  retryOpenTransaction,
 } from '../../../shared/sync/job-store.ts'
 import { runSyncJobs } from '../../../shared/sync/sync-run.ts'
 import { syncJobKey } from '../../../shared/table/keys.ts'
@@ -235,7 +234,6 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
     )
 
     expect((await finishJob(deps, job)).applied).toBe(false)
-    expect((await retryOpenTransaction(deps, job, deps.now())).applied).toBe(false)
     deps.clock.advance(301)
     const [due] = await findDueJobs(deps, 10)
     expect(due && (await claimJob(deps, due))).toMatchObject({

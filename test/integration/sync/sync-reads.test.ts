@@ -225,7 +225,7 @@ it('an unreadable job stops no page that shows its row, and is written anew', as
 
 describe('sync: the head by woken workers', () => {
   it('reads a page once when two workers are woken', async ({ deps, rows, paid }) => {
-    const { listings, state } = await withBacklog(deps, rows, 0)
+    const { listings, state } = await withBacklog(deps, 0)
     rows.push(rowNow(deps, paid))
     const others: Promise<void>[] = []
     state.answer = () => {
@@ -245,7 +245,7 @@ describe('sync: the head by woken workers', () => {
     rows,
     paid,
   }) => {
-    const { listings } = await withBacklog(deps, rows, 0)
+    const { listings } = await withBacklog(deps, 0)
     rows.push(rowNow(deps, paid))
 
     await runSyncJobs(deps, { woken: true })

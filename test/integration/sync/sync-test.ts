@@ -6,7 +6,7 @@ import type {
 } from '../../../shared/provider/provider.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
-import { pageOfRows, settledRow } from '../../support/fake-provider.ts'
+import { settledRow } from '../../support/fake-provider.ts'
 import { creditedPayment, paidUpstream } from '../../support/synced-payment.ts'
 import { interceptTable, memoryDeps, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
@@ -70,30 +70,26 @@ type HeadFilter = TransactionFilter & {
 /**
  * Records every request for a page of the head. `state.answer` may replace the provider's answer.
  */
-export function recordListings(deps: TestDeps, rows: Parameters<typeof pageOfRows>[0]) {
+export function recordListings(deps: TestDeps) {
   const listings: HeadFilter[] = []
   type Answer = Unanswered | { readonly kind: 'found'; readonly value: TransactionPage }
   const state: { answer: ((question: number) => Answer | undefined) | undefined } = {
     answer: undefined,
   }
   deps.provider.script('listTransactions', async (filter) => {
-    const page = { kind: 'found', value: pageOfRows(rows, filter) } as const
-    if (filter.updatedFrom === undefined) return page
-    listings.push(filter as HeadFilter)
-    return state.answer?.(listings.length) ?? page
+    const isHead = filter.updatedFrom !== undefined
+    if (isHead) listings.push(filter as HeadFilter)
+    const answer = isHead ? state.answer?.(listings.length) : undefined
+    return answer ?? deps.provider.healthy.listTransactions(filter)
   })
   return { listings, state }
 }
 
 /** Syncs every row up to now, then adds `count` new rows. */
-export async function withBacklog(
-  deps: TestDeps,
-  rows: ReturnType<typeof foreignRow>[],
-  count: number,
-) {
+export async function withBacklog(deps: TestDeps, count: number) {
   await syncProviderTransactions(deps)
   deps.clock.advance(300)
   for (let n = 0; n < count; n++)
-    rows.push({ ...foreignRow(addMs(deps.now(), -n)), status: 'pending' })
-  return recordListings(deps, rows)
+    deps.provider.transactions.push({ ...foreignRow(addMs(deps.now(), -n)), status: 'pending' })
+  return recordListings(deps)
 }
