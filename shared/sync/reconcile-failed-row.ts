@@ -18,11 +18,14 @@ import { bookBackVoid } from './reconcile-house-row.ts'
  * payment's refund by transfer. What else was credited, held or moved by it is a finding.
  */
 export async function reconcileFailedRow(deps: NewsDeps, row: RowWithPayment): Promise<Reconciled> {
-  const { transaction } = row
-  if (transaction.type === 'payment' && !(await isLeftToOperator(deps, houseRowOf(transaction))))
+  const { transaction, payment } = row
+  const { type, transactionId } = transaction
+  if (type === 'payment' && !(await isLeftToOperator(deps, houseRowOf(transaction))))
     return reconcileFailedOwnRow(deps, row)
   if (await bookBackVoid(deps, transaction)) return 'passed_over'
-  const moved = await findMovedPayment(deps, transaction)
+  const isMoved = payment?.movements.some((movement) => movement.transactionId === transactionId)
+  // A row may name no payment, and the finding of its movement may be lost or altered.
+  const moved = isMoved ? payment : await findMovedPayment(deps, transaction)
   if (moved) await recordRowFinding(deps, transaction, moved)
   return 'passed_over'
 }

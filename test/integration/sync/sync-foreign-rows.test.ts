@@ -3,6 +3,8 @@ import { contradictions } from '../../../shared/books/get-books.ts'
 import { findUnclaimedRow } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
+import { findSuspenseByIds, movementFindingIds } from '../../../shared/suspense/suspense-store.ts'
+import { suspenseKey } from '../../../shared/table/keys.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
 import { entriesIn } from '../../support/paid-builders.ts'
@@ -16,6 +18,7 @@ import {
   pendingOf,
   rowNow,
 } from '../../support/synced-payment.ts'
+import { changeRow } from '../../support/tampering.ts'
 import { sumsOf, ZERO_SUMS } from './held-money.ts'
 import { foreignIds, syncTest as it } from './sync-test.ts'
 
@@ -158,28 +161,30 @@ describe('sync: rows that are no payments, and unknown rows', () => {
   )
 
   // Public report: gumroad #5779.
-  it('a refund that fails after it was deducted becomes a finding', async ({
-    deps,
-    credited,
-    syncAfter,
-    showAnew,
-  }) => {
-    const row = rowNow(deps, credited, { type: 'return', providerPaymentId: '' })
-    await syncAfter(300, row)
-    const movedPayment = await paymentOf(deps, credited)
-    showAnew(row, { status: 'failed' })
+  it.for(['', ', also if the finding of its movement names another payment'])(
+    'a refund that fails after it was deducted becomes a finding%s',
+    async (altered, { deps, credited, syncAfter, showAnew }) => {
+      const row = rowNow(deps, credited, { type: 'return', providerPaymentId: '' })
+      await syncAfter(300, row)
+      const movedPayment = await paymentOf(deps, credited)
+      const { paymentId } = credited.payment
+      const [found] = await findSuspenseByIds(deps, movementFindingIds(row.transactionId))
+      const nameInFinding = (id: string) =>
+        changeRow(deps, suspenseKey(found?.suspenseId ?? ''), { set: { paymentId: id } })
+      if (altered) await nameInFinding(deps.newId())
+      showAnew(row, { status: 'failed' })
 
-    await syncAfter(300)
+      await syncAfter(300)
 
-    expect(movedPayment.movements).toHaveLength(1)
-    expect(await paymentOf(deps, credited)).toStrictEqual(movedPayment)
-    const finding = await findingAbout(
-      deps,
-      `${row.transactionId}#failure`,
-      'transaction_unexplained',
-    )
-    expect(finding).toMatchObject({ status: 'open', paymentId: credited.payment.paymentId })
-  })
+      expect(movedPayment.movements).toHaveLength(1)
+      expect(await paymentOf(deps, credited)).toStrictEqual(movedPayment)
+      const subject = `${row.transactionId}#failure`
+      const finding = await findingAbout(deps, subject, 'transaction_unexplained')
+      expect(finding).toMatchObject({ status: 'open', paymentId })
+      // The audit after the test names an altered finding.
+      await nameInFinding(paymentId)
+    },
+  )
 
   it.for([
     ['has posted', true, {}],
