@@ -519,7 +519,7 @@ export type WebhookEndpoint = {
   readonly created_at: string
   /** When the endpoint last answered with a 2xx status, in UTC. Null if it answered none of its newest ten deliveries. */
   readonly last_answered_at: string | null
-  /** Deliveries that wait for their next attempt after a failure or a delay. 100 means 100 or more. A delivery in its first minute is not counted. */
+  /** Deliveries that wait for their next attempt after a failure or a delay. 100 means 100 or more. One in its first attempt is not counted. */
   readonly waiting: number
 }
 

@@ -97,8 +97,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Balance',
     summary: 'Read the balance',
     description:
-      'With `include=settlements` it shows all your money: credits less reversals = pending + ' +
-      'available + in settlement + paid out.',
+      'With `include=settlements` its figures add up to your credits, adjustments and returned ' +
+      'payouts, less reversals.',
     success: okAnswer('The balance.', 'Balance'),
     errors: [422],
   },

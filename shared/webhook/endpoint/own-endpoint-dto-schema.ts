@@ -24,7 +24,7 @@ export const OwnEndpointDtoSchema = v.object({
   waiting: described(
     WHOLE,
     'Deliveries that wait for their next attempt after a failure or a delay. 100 means 100 or ' +
-      'more. A delivery in its first minute is not counted.',
+      'more. One in its first attempt is not counted.',
   ),
 })
 
