@@ -54,21 +54,23 @@ export function inSteps(
   return { ...deps, stage: { ...deps.stage, historySteps: { rows, pages, block, atOnce } } }
 }
 
-export function settle(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
+type OfClient = Pick<Client, 'clientId'>
+
+export function settle(deps: TestDeps, { clientId }: OfClient) {
   return settleClient(deps, clientId, {})
 }
 
-export async function sweep(deps: TestDeps, client: Pick<Client, 'clientId'>) {
+export async function sweep(deps: TestDeps, client: OfClient) {
   return (await settle(deps, client)).settlement
 }
 
-export async function sweptNow(deps: TestDeps, client: Pick<Client, 'clientId'>) {
+export async function sweptNow(deps: TestDeps, client: OfClient) {
   const settlement = await sweep(deps, client)
   if (!settlement) throw new Error('nothing was settled')
   return settlement
 }
 
-export function sweptADayLater(deps: TestDeps, client: Pick<Client, 'clientId'>) {
+export function sweptADayLater(deps: TestDeps, client: OfClient) {
   aDayLater(deps)
   return sweptNow(deps, client)
 }
@@ -85,11 +87,11 @@ export async function aSettledClient<Deps extends TestDeps = MemoryDeps>(
 
 export const BY_OPERATOR = { operator: 'sari@gateway.example', notes: 'as reported by the bank' }
 
-export async function trigger(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
+export async function trigger(deps: TestDeps, { clientId }: OfClient) {
   return (await triggerSettlement(deps, { clientId, operator: BY_OPERATOR.operator })).settlement
 }
 
-export async function settlementsOf(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
+export async function settlementsOf(deps: TestDeps, { clientId }: OfClient) {
   return (await listSettlements(deps, clientId, { page: 1, perPage: 100 })).rows
 }
 

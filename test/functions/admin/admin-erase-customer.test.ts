@@ -201,13 +201,10 @@ describe('erase-customer', () => {
   it('removes the customer from the request of a failed create, but not during this or the next attempt', async () => {
     const deps = memoryDeps()
     const { creating } = await aCreating({ request: aRequest({ customer: CUSTOMER }) }, deps)
-    const erase = (ownDeps: TestDeps, { paymentId } = creating) =>
-      invokeAdmin('erase-customer', ownDeps, { operator: 'ayu', payment_id: paymentId })
-
     const refusal = { status: 422, body: { message: expect.stringContaining('being created') } }
-    expect(await erase(deps)).toMatchObject(refusal)
+    expect(await eraseOf(deps, creating.paymentId)).toMatchObject(refusal)
     deps.clock.advance(60)
-    expect(await erase(deps)).toMatchObject({
+    expect(await eraseOf(deps, creating.paymentId)).toMatchObject({
       status: 200,
       body: { erased: [{ fields: ['name', 'email', 'phone'] }] },
     })
@@ -217,7 +214,7 @@ describe('erase-customer', () => {
       deps,
     )
     const overtaken = beforeCommit(deps, () => create(deps, next.client, aRequest(), 'key-1'))
-    expect(await erase(overtaken, next.creating)).toMatchObject({ status: 409 })
+    expect(await eraseOf(overtaken, next.creating.paymentId)).toMatchObject({ status: 409 })
   })
 
   it('is refused if a dispute is told after it read the payment', async ({
@@ -258,6 +255,10 @@ describe('erase-customer', () => {
   })
 })
 
+function eraseOf(deps: TestDeps, payment_id: string) {
+  return invokeAdmin('erase-customer', deps, { operator: 'ayu', payment_id })
+}
+
 /** The provider has the request of the create, whose answer was lost. */
 async function aLostCreate() {
   const deps = memoryDeps()
@@ -265,10 +266,7 @@ async function aLostCreate() {
   await loseAnswer(deps, client, { customer: CUSTOMER })
   deps.clock.advance(60)
   const payment_id = paymentIdForKey(client.clientId, 'key-1')
-  const eraseNow = async () => {
-    const answer = await invokeAdmin('erase-customer', deps, { operator: 'ayu', payment_id })
-    expect(answer.status).toBe(200)
-  }
+  const eraseNow = async () => expect((await eraseOf(deps, payment_id)).status).toBe(200)
   const texts = () => JSON.stringify(deps.stored.items('').map(wholeRow))
   return { deps, client, payment_id, eraseNow, texts }
 }

@@ -33,7 +33,7 @@ type Outcome = { readonly applied: boolean }
 
 type Write = (deps: TestDeps, read: CreatingPayment, afterMs?: number) => Promise<Outcome>
 
-function takeOver(deps: TestDeps, read: CreatingPayment, afterMs: number = 0) {
+function takeOver(deps: TestDeps, read: CreatingPayment, afterMs = 0) {
   return claimTakeover(deps, { read, next: { ...read, attempt: 3 } }, addMs(deps.now(), afterMs))
 }
 function takeOverAgain(deps: TestDeps, read: CreatingPayment) {
@@ -45,10 +45,10 @@ function fail(deps: TestDeps, read: CreatingPayment) {
 function commit(deps: TestDeps, read: CreatingPayment) {
   return transact(deps, commitPending(visiblePayment(deps, read)))
 }
-function succeed(deps: TestDeps, read: CreatingPayment, afterMs: number = 0) {
+function succeed(deps: TestDeps, read: CreatingPayment, afterMs = 0) {
   return transact(deps, commitSucceeded(visiblePayment(deps, read), addMs(deps.now(), afterMs)))
 }
-function erase(deps: TestDeps, read: CreatingPayment, afterMs: number = 0) {
+function erase(deps: TestDeps, read: CreatingPayment, afterMs = 0) {
   return transact(deps, eraseFromRequest(read, addMs(deps.now(), afterMs)))
 }
 function storeCapture(deps: TestDeps, read: CreatingPayment) {

@@ -188,10 +188,13 @@ it.each([
 it.for([
   ['ready', 0],
   ['used', 1],
+  ['used after its cancellation', 2],
 ] as const)(
   'a batch whose record of being %s is lost frees no payout, and is paid',
   async ([, at], { deps, paid, other }) => {
-    if (at === 1) await answerPaid(deps, paid)
+    if (at === 2) await cancelFile(deps, 1)
+    deps.clock.advance(1)
+    if (at > 0) await answerPaid(deps, paid)
     await loseRecords(deps, batchSubject(1), at)
 
     expect(await cancelFile(deps, 1)).toMatchObject({ status: 422 })

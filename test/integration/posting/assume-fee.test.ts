@@ -30,6 +30,8 @@ async function expectFee(deps: TestDeps, payment: Payment, fee: readonly unknown
   expect(await feeOf(deps, payment)).toStrictEqual(fee)
 }
 
+const NO_ROW = { kind: 'found', value: { transactions: [], hasMore: false } } as const
+
 /** The provider says that it has no row of one payment, and answers about no other. */
 function answerOnly(
   { clock, provider }: TestDeps,
@@ -40,7 +42,7 @@ function answerOnly(
   provider.script('listTransactions', async ({ providerPaymentId }) => {
     clock.advance(seconds)
     return providerPaymentId === capture?.providerPaymentId
-      ? { kind: 'found', value: { transactions: [], hasMore: false } }
+      ? NO_ROW
       : { kind: 'unanswered', reason }
   })
 }
@@ -250,7 +252,7 @@ describe('many payments that are open for seven days', () => {
     await overdueOf(deps, client, 20)
     deps.provider.script('listTransactions', async () => {
       deps.clock.advance(4)
-      return { kind: 'found', value: { transactions: [], hasMore: false } }
+      return NO_ROW
     })
 
     expect((await settle(deps, client)).settlement).toMatchObject({ paymentCount: 15 })

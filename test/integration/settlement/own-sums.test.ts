@@ -247,7 +247,7 @@ it('every list and alert shows the others, and the timeline of its payment and e
   expect(entries.body).toMatchObject({ data: [{ settlement_id: id }, { settlement_id }] })
 })
 
-it('a settlement with an altered id or a forged key stops no list, alert or payout', async ({
+it('a settlement with an altered id or owner, or a forged key, stops no list, alert or payout', async ({
   deps,
   client,
   settlement,
@@ -255,6 +255,8 @@ it('a settlement with an altered id or a forged key stops no list, alert or payo
   const { settlementId } = settlement
   await alterSettlement(deps, { settlementId }, { id: 'x' })
   await alter(deps, settlementKey(settlementId), { pk: 'SETTLEMENT#x' })
+  const { settlement: foreign } = await aSettledClient(deps)
+  await alterSettlement(deps, foreign, { owner: client.clientId })
 
   const { settlements } = await recordedSettlements(deps, client.clientId)
   expect(settlements).toMatchObject([{ settlementId }])

@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest'
 import { findUnclaimedRow } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
-import { postOverduePayments } from '../../../shared/posting/assume-fee.ts'
+import { askForOwnRow, postOverduePayments } from '../../../shared/posting/assume-fee.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { handOverOwnRow } from '../../../shared/sync/hand-over-own-row.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
@@ -87,6 +87,7 @@ describe('sync: a row that settles late and is not marked as updated', () => {
       await expect(handOver()).rejects.toThrow('the payment is refreshed, its row is not')
       const nameless = { ...(await paymentOf(deps, credited)), capture: { providerPaymentId: '' } }
       await handOverOwnRow(deps, nameless)
+      expect(await askForOwnRow(deps, nameless)).toMatchObject({ kind: 'answered' })
       deps.provider.heal('listTransactions')
 
       await handOver()

@@ -46,8 +46,9 @@ function ownRowOf({ now }: TestDeps, paid: PaidUpstream) {
 const it = syncTest.extend(
   'showInTurn',
   ({ deps, rows, sync }) =>
-    /** The sync reads the versions of one row in turn. Answers the row's id. */
-    async (shown: object, versions: object[]) => {
+    /** The sync reads the versions of one row, by default of an order, in turn. Answers its id. */
+    async (fields: object, versions: object[]) => {
+      const shown = { reference_id: 'order 17', created: deps.now(), ...fields }
       const { transactionId: id } = rowOut(deps, shown)
       const at = rows.length
       for (const version of versions) {
@@ -91,8 +92,7 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
   ])(
     'is booked back with a $type that is void after $forms.length changes',
     async ({ type, forms }, { deps, showInTurn }) => {
-      const shown = { type, reference_id: 'order 17', created: deps.now() }
-      await showInTurn(shown, [PENDING, ...forms, { ...forms.at(-1), status: 'REVERSED' }])
+      await showInTurn({ type }, [PENDING, ...forms, { ...forms.at(-1), status: 'REVERSED' }])
 
       expect(await auditedSums(deps)).toStrictEqual(NOTHING)
     },
@@ -136,12 +136,11 @@ describe('sync: the fee of a row that becomes final after the row was booked', (
     deps,
     showInTurn,
   }) => {
-    const shown = { reference_id: 'order 17', created: deps.now() }
     const withFee = (xendit_fee: number) => ({
       net_amount: 60_000 + xendit_fee,
       fee: { ...FINAL.fee, xendit_fee },
     })
-    const id = await showInTurn(shown, [
+    const id = await showInTurn({}, [
       PENDING,
       FINAL,
       withFee(3_000),
@@ -191,9 +190,7 @@ describe('sync: the fee of a row that the provider gives back after the row was 
   ])(
     'is booked back of a $type once, with the findings $findings',
     async ({ type, versions, findings, sums }, { deps, showInTurn }) => {
-      const shown = { type, reference_id: 'order 17', created: deps.now() }
-
-      const id = await showInTurn(shown, versions)
+      const id = await showInTurn({ type }, versions)
 
       expect(await auditedSums(deps)).toMatchObject({ providerMinor: -60_000, ...sums })
       expect(told(deps, id)).toStrictEqual(findings)
