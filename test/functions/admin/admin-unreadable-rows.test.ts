@@ -3,6 +3,7 @@ import {
   apiKeyKey,
   clientKey,
   destinationKey,
+  keyUseKey,
   paymentKey,
   referenceKey,
   suspenseKey,
@@ -27,6 +28,7 @@ it('an unreadable merchant and key are named by their lists, and the merchant re
   const [alteredKey, otherKey] = [await issueKey(deps, clientId), await issueKey(deps, clientId)]
   await alter(deps, clientKey(altered.clientId), { enabled: 'maybe' })
   await alter(deps, apiKeyKey(alteredKey.key.keyId), { prefix: 1 })
+  await putRaw(deps, { ...keyUseKey(clientId, otherKey.key.keyId), last_used_on: 1 })
 
   expect(await invokeAdmin('list-clients', deps, {})).toMatchObject({
     status: 200,

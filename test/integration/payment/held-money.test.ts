@@ -270,6 +270,8 @@ describe('the transaction of held money', () => {
   }) => {
     const suspenseId = await held.paySecond()
     await changeRow(deps, paymentKey(payment.paymentId), { remove: ['held'] })
+    // As with money held before its payment is visible.
+    expect(await auditLedger(deps, payment.clientId)).toMatchObject({ differences: [] })
 
     await scene.notify({ providerPaymentId: suspenseId })
 

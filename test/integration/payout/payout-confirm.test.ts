@@ -138,10 +138,12 @@ describe('a payout needs an approval of', () => {
     const next = await settledAmount(deps, client)
     expect(await payoutFigures(deps, next)).toStrictEqual({})
     expect(await listedWarning(deps, next)).toBeNull()
-    // A row that cannot be read proves no account.
+    // A row that is unreadable, or another client's, proves no account.
     const row = await rawItem(deps, settlementKey(settlement.settlementId))
-    await putRaw(deps, { ...row, net_minor: 'x' })
-    expect(await payoutFigures(deps, next)).toStrictEqual({ new_bank })
+    for (const change of [{ net_minor: 'x' }, { client_id: crypto.randomUUID() }]) {
+      await putRaw(deps, { ...row, ...change })
+      expect(await payoutFigures(deps, next)).toStrictEqual({ new_bank })
+    }
     await putRaw(deps, row)
     await bringBack(deps, settlement)
     expect(await payoutFigures(deps, next)).toStrictEqual({ new_bank })

@@ -24,7 +24,7 @@ import {
   sweptADayLater,
   sweptNow,
 } from '../../support/settlement-builders.ts'
-import { alter, alterSettlement, putRaw } from '../../support/tampering.ts'
+import { alter, alterSettlement, putRaw, rawItem } from '../../support/tampering.ts'
 import type { MemoryDeps, TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { besidePaid } from '../payout/moved-window.ts'
@@ -169,10 +169,11 @@ describe('a transfer that came back', () => {
 it.for(['recredit-settlement', 'return-payout'])(
   'an unreadable settlement is refused with what to do, and stays',
   async (action, { deps, settlement }) => {
-    await alterSettlement(deps, settlement, { net_minor: 'much' })
+    const owner = action === 'return-payout' ? undefined : settlement.clientId
+    await alterSettlement(deps, settlement, { net_minor: 'much', owner })
     const before = deps.stored.items()
 
-    const action_hint = `Run recount-ledger --client_id ${settlement.clientId}.`
+    const action_hint = `Run recount-ledger --client_id ${owner ?? '…'}.`
     const refusal = { status: 409, body: { action_hint } }
     expect(await giveAgain(deps, action, settlement)).toMatchObject(refusal)
     expect(deps.stored.items()).toStrictEqual(before)
@@ -209,7 +210,14 @@ it('every list and alert shows the others, and the timeline of its payment and e
   const { settlementId: settlement_id } = await sweptADayLater(deps, client)
   const { settlementId: id } = settlement
   const key = settlementKey(settlement_id)
-  await alter(deps, key, { payment_count: 'x' })
+  const row = await rawItem(deps, key)
+  for (const change of [{ client_id: crypto.randomUUID() }, { payment_count: 'x' }]) {
+    await putRaw(deps, { ...row, ...change })
+    const { timeline } = await paymentTimeline(deps, payment)
+    expect(timeline.settlements).toStrictEqual([
+      { settlement_id, status: 'unreadable', settled_at: null },
+    ])
+  }
   const { header: authorization } = await issueKey(deps, client.clientId)
 
   const own = await call(deps, API.listSettlements, { caller: { authorization } })
@@ -221,9 +229,6 @@ it('every list and alert shows the others, and the timeline of its payment and e
       fields: { kind: 'settlement', id: settlement_id },
     }),
   )
-  const { timeline } = await paymentTimeline(deps, payment)
-  const unreadable = { settlement_id, status: 'unreadable', settled_at: null }
-  expect(timeline.settlements).toStrictEqual([unreadable])
   deps.clock.advance(4 * 86_400)
   const operatorsLists = [
     [{ client_id: client.clientId }, [id]],
