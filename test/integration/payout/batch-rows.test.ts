@@ -31,7 +31,13 @@ import {
 import { OPERATOR } from '../../support/operator-actions.ts'
 import { BANK, payOut, standingOf } from '../../support/settlement-builders.ts'
 import { alter, alterSettlement, erase } from '../../support/tampering.ts'
-import { interceptTable, memoryDeps, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
+import {
+  interceptTable,
+  memoryDeps,
+  type TableCall,
+  type TestDeps,
+  writtenKeys,
+} from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
 const it = testWith(() => twoInABatch(), 'deps', 'paid', 'other')
@@ -277,4 +283,17 @@ it('a ready batch is a difference when its settlements make other lines than its
   expect(await auditBatches(deps)).toMatchObject([
     { what: 'batch.settlement_ids', expected: 'those of its digest' },
   ])
+})
+
+it.each([
+  ['claimed', 'transact', () => Promise.resolve()],
+  ['compared again', 'query', dyingFileOf],
+])('a payout that cannot be %s is left out alone', async (_, name, make) => {
+  const { deps, paid, other } = await twoInABatch(make)
+  const before = (call: TableCall) => {
+    if (call.name === name && JSON.stringify(call).includes(paid.clientId)) throw new Error('busy')
+  }
+  const leftOut = [{ settlement_id: paid.settlementId }]
+
+  await expectFile(interceptTable(deps, { before }), { ids: [other.settlementId], leftOut })
 })

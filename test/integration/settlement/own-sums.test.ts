@@ -24,7 +24,14 @@ import {
   sweptADayLater,
   sweptNow,
 } from '../../support/settlement-builders.ts'
-import { alter, alterSettlement, putRaw, rawItem } from '../../support/tampering.ts'
+import {
+  alter,
+  alterSettlement,
+  erase,
+  keyOfRow,
+  putRaw,
+  rawItem,
+} from '../../support/tampering.ts'
 import type { MemoryDeps, TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { besidePaid } from '../payout/moved-window.ts'
@@ -163,6 +170,19 @@ describe('a transfer that came back', () => {
     await acceptEach(deps, client)
 
     expect(await giveAgain(deps, 'return-payout', settlement)).toMatchObject({ status: 200 })
+  })
+
+  it('gets its lost record again, with no difference left', async ({
+    deps,
+    client,
+    settlement,
+  }) => {
+    const { settlementId } = await payOut(deps, settlement)
+    await giveAgain(deps, 'return-payout', settlement)
+    for (const row of deps.stored.items(`AUDIT#${settlementId}`))
+      if (row['action'] === 'return-payout') await erase(deps, keyOfRow(row))
+
+    expect(await recount(deps, client)).toMatchObject({ not_repairable: [] })
   })
 })
 
