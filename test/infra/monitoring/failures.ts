@@ -169,7 +169,8 @@ export const FAILURES: readonly Failure[] = [
     name: 'deliveries are stuck: no worker takes them',
     during: {
       ...NO_ANNOUNCEMENTS,
-      DeliveriesLate: (minute) => minute * MINUTE_MS,
+      // Due work looks after 1, 3, 7, 15 minutes.
+      DeliveriesLate: (minute) => (2 ** Math.floor(Math.log2(minute + 1)) - 1) * MINUTE_MS,
       'ApproximateAgeOfOldestMessage webhooks': (minute) => minute * 60,
     },
     lasts: 120,

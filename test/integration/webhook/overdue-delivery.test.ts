@@ -31,16 +31,14 @@ import { webhookTest as it } from './webhook-test.ts'
 describe('checkOverdueDelivery (due work)', () => {
   it('sends the message of an attempt that is a minute overdue once; a worker makes the attempt', async () => {
     const { deps, delivery } = await dueDelivery({ resends: 1 })
-    deps.clock.advance(59)
-    expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(false)
-    deps.clock.advance(1)
+    deps.clock.advance(60)
 
-    const first = async () =>
-      expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(true)
+    const first = async () => expect(await checkOverdueDelivery(deps, delivery)).toBe(true)
     const second = beforeFirst(deps, 'update', first)
-    expect(await checkOverdueDelivery(second, delivery.deliveryId)).toBe(false)
+    expect(await checkOverdueDelivery(second, delivery)).toBe(false)
 
     expect(deps.sent).toStrictEqual([sentFor(delivery)])
+    expect(deps.lines).toMatchObject([{ code: 'delivery.overdue', fields: { overdue_ms: 60_000 } }])
     expect(await rowOf(deps, delivery)).toMatchObject({
       resends: 2,
       dueAt: addMs(deps.now(), 240_000),
@@ -55,9 +53,7 @@ describe('checkOverdueDelivery (due work)', () => {
   }) => {
     deps.clock.advance(60)
 
-    await expect(checkOverdueDelivery(withoutQueue(deps), delivery.deliveryId)).rejects.toThrow(
-      'no queue',
-    )
+    await expect(checkOverdueDelivery(withoutQueue(deps), delivery)).rejects.toThrow('no queue')
 
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
     expect(await rowOf(deps, delivery)).toMatchObject({ resends: 0 })
