@@ -166,8 +166,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
 
   'alerts-late': async (deps) => {
     await payWrongAmount(withoutTopic(deps))
-    deps.clock.advance(30 * 60)
-    await runDueWork(deps)
+    await passMinutes(withoutTopic(deps), 30)
   },
   'payment-checks-late': async (deps) => {
     await aPending(deps)
