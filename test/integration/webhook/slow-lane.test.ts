@@ -46,12 +46,6 @@ it.for([
   ['enters after an error in five seconds', dueDelivery, { ...FAILED, durationMs: 5_000 }, true],
   ['enters after a 200 in nine seconds', dueDelivery, { ...DELIVERED, durationMs: 9_000 }, true],
   [
-    'enters after a connection that is closed in six seconds',
-    dueDelivery,
-    { ...REFUSED, durationMs: 6_000 },
-    true,
-  ],
-  [
     'does not enter after an error in less than five seconds',
     dueDelivery,
     { ...FAILED, durationMs: 4_999 },
