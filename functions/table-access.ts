@@ -164,6 +164,7 @@ export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
 
 export const DUE_PAYMENTS: TableAccess = allAccess(NEWS, PAUSES, listOf('PAYMENT', 'by-due'))
 export const DUE_DELIVERIES: TableAccess = allAccess(listOf('DELIVERY', 'by-due'), {
+  GetFields: ['ENDPOINTS'],
   BatchGetItem: ['TEST'],
   UpdateItem: ['DELIVERY', 'TEST'],
 })

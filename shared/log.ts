@@ -31,6 +31,7 @@ export type LogCode =
   | 'delivery.dropped'
   | 'delivery.requeued'
   | 'delivery.not_sent'
+  | 'delivery.overdue'
   | 'delivery.redelivered'
   | 'endpoint.slow'
   | 'endpoint.answers_again'

@@ -32,8 +32,8 @@ export const METRICS = {
   DueWorkRuns: COUNT,
   DueWorkFailures: COUNT,
   /**
-   * The delay of the oldest overdue item of each kind, every minute. The delay grows with a
-   * backlog.
+   * The delay of the oldest overdue item of each kind, every minute, and of each delivery that is
+   * sent again. The delay grows with a backlog.
    */
   AlertsLate: DURATION,
   DeliveriesLate: DURATION,
@@ -96,6 +96,7 @@ export const LOG_METRICS: Readonly<Partial<Record<LogCode, MetricValues>>> = {
   'delivery.failed': { DeliveryAttempts: 1 },
   'delivery.abandoned': { DeliveryAttempts: 1 },
   'delivery.skipped': { DeliveryAttempts: 1 },
+  'delivery.overdue': { DeliveriesLate: 'overdue_ms' },
   'due_work.completed': {
     DueWorkRuns: 1,
     AlertsLate: 'alert_late_ms',

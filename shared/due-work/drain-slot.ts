@@ -35,18 +35,9 @@ export type DueKind = {
 const RUN_BUDGET_MS = 60 * SECOND_MS
 const WINDOW_ITEMS = 100
 
-type Run = {
-  readonly end: number
-  readonly waiting: ReturnType<typeof roundRobin<ReadItem>>
-  /** Items that the index may still show as due. */
-  readonly triedIds: Set<string>
-  readonly pausedIds: Set<string>
-  cursor: Item | undefined
-  isAtEnd: boolean
-  hasSkippedItems: boolean
-  retryAt: Timestamp | undefined
-  done: number
-  failed: number
+type Run = ReturnType<typeof newRun> & {
+  cursor?: Item | undefined
+  retryAt?: Timestamp | undefined
 }
 
 /**
@@ -55,18 +46,7 @@ type Run = {
  * by moving the item's due time forward, on condition of the old due time.
  */
 export async function drainSlot(deps: Deps, kind: DueKind, share: DueSlot) {
-  const run: Run = {
-    end: deps.monotonicMs() + RUN_BUDGET_MS,
-    waiting: roundRobin(({ item }) => String(item['clientId'] ?? item['owner'])),
-    triedIds: new Set(),
-    pausedIds: new Set(),
-    cursor: undefined,
-    isAtEnd: false,
-    hasSkippedItems: false,
-    retryAt: undefined,
-    done: 0,
-    failed: 0,
-  }
+  const run: Run = newRun(deps)
   while (deps.monotonicMs() < run.end) {
     const batch = await nextBatch(deps, kind, share, run)
     if (await handleBatch(deps, kind, batch, run)) continue
@@ -88,6 +68,20 @@ export async function drainSlot(deps: Deps, kind: DueKind, share: DueSlot) {
     failed,
   })
   return { done, failed }
+}
+
+function newRun({ monotonicMs }: Deps) {
+  return {
+    end: monotonicMs() + RUN_BUDGET_MS,
+    waiting: roundRobin<ReadItem>(({ item }) => String(item['clientId'] ?? item['owner'])),
+    /** Items that the index may still show as due. */
+    triedIds: new Set<string>(),
+    pausedIds: new Set<string>(),
+    isAtEnd: false,
+    hasSkippedItems: false,
+    done: 0,
+    failed: 0,
+  }
 }
 
 /** False when the whole batch must wait. */

@@ -18,11 +18,12 @@ import {
 } from '../provider/quota-store.ts'
 import { checkSuspenseAlert } from '../suspense/record-suspense.ts'
 import type { Item } from '../table/attributes.ts'
-import { idOf, type Key, rowKeysOf } from '../table/keys.ts'
+import { idOf, rowKeysOf } from '../table/keys.ts'
 import { WORK_SLOTS } from '../table/schema.ts'
 import { addMs, MINUTE_MS } from '../time.ts'
 import { checkAbandonedDelivery } from '../webhook/delivery/alert-abandoned.ts'
 import { checkOverdueDelivery } from '../webhook/delivery/check-overdue-delivery.ts'
+import { DeliverySchema } from '../webhook/delivery/delivery.ts'
 import type { Admission, Decision, DueKind } from './drain-slot.ts'
 
 /** How long an environment remembers that the quota lacked calls. */
@@ -55,7 +56,7 @@ export const DUE_DELIVERIES: DueKind = {
   batchSize: () => 8,
   read: (deps, rows) =>
     deps.table.getMany([...rowKeysOf('DELIVERY', rows), ...rowKeysOf('TEST', rows)]),
-  check: (deps, due) => checkOverdueDelivery(deps, deliveryIdOf(due)),
+  check: (deps, { item }) => checkOverdueDelivery(deps, v.parse(DeliverySchema, item)),
 }
 
 /** Alerts that have not reached the operators. */
@@ -72,7 +73,7 @@ export const DUE_ALERTS: DueKind = {
   check: (deps, due) =>
     due.sk === 'SUSPENSE'
       ? checkSuspenseAlert(deps, { suspenseId: idOf(due.pk), dueAt: due.dueAt })
-      : checkAbandonedDelivery(deps, deliveryIdOf(due)),
+      : checkAbandonedDelivery(deps, v.parse(DeliveryIdSchema, idOf(due.pk))),
 }
 
 async function admit(deps: Deps, items: readonly Item[]): Promise<Admission> {
@@ -103,8 +104,4 @@ async function admit(deps: Deps, items: readonly Item[]): Promise<Admission> {
     return 'check'
   })
   return { decisions, retryAt }
-}
-
-function deliveryIdOf({ pk }: Key) {
-  return v.parse(DeliveryIdSchema, idOf(pk))
 }

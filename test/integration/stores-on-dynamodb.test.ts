@@ -142,7 +142,7 @@ async function runRareCases(deps: TestDeps) {
   )
   const overdue = await storedDelivery(deps, await storedEndpoint(deps))
   deps.clock.advance(600)
-  await checkOverdueDelivery(deps, overdue.deliveryId)
+  await checkOverdueDelivery(deps, overdue)
   const client = await withoutFloor(deps)
   for (let paid = 0; paid < 3; paid++) await aSucceededPayment(deps, client)
   deps.clock.advance(86_400 + 600)

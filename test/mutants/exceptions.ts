@@ -30,8 +30,6 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/recount/plan-figures.ts chainOf: operand dropped ed5a1c32',
     'shared/table/used-units.ts noteUnits: condition true 2f0f7a3a',
     'shared/provider/quota-store.ts pausedUntil: condition false 06282c6a',
-    'shared/webhook/delivery/check-overdue-delivery.ts checkOverdueDelivery: field swapped ' +
-      '9ddc4943',
   ],
   'How much one run takes on, or one call reads, changes what it costs, and no answer that is complete.':
     ['shared/inquiry/search-payments.ts MAX_AT_DESTINATION: bound moved 8d65b13a'],

@@ -121,7 +121,7 @@ it('a worker tries an item once a run, also when it reads its slot again for ski
   const dueAt = '2026-01-01T00:00:00.000Z'
   const rows = Array.from({ length: 600 }, (_, number) => {
     const due = { id: String(number), work: 'payment', slot: 0, due_at: dueAt }
-    return { pk: `PAYMENT#${number}`, sk: 'PAYMENT', ...due }
+    return { ...KEY, pk: `PAYMENT#${number}`, ...due }
   })
   const deps = memoryDeps({}, rows)
   const tries = new Map<string, number>()

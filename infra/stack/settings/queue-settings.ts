@@ -1,6 +1,6 @@
 import { queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import type { QueueName } from '../../../shared/queues.ts'
+import { byQueue, type QueueName } from '../../../shared/queues.ts'
 
 type QueueSettings = {
   readonly hiddenSeconds: (timeoutSeconds: number) => number
@@ -28,15 +28,10 @@ const HANDED_OUT_ONCE: QueueSettings = {
 }
 
 export const QUEUE_SETTINGS: Readonly<Record<QueueName, QueueSettings>> = {
+  // Due work that a worker leaves is in another message within a minute.
+  ...byQueue(() => HANDED_OUT_ONCE),
   webhooks: RECOVERED_SOON,
   'webhooks-slow': RECOVERED_SOON,
-  settlements: HANDED_OUT_ONCE,
-  sync: HANDED_OUT_ONCE,
-  audits: HANDED_OUT_ONCE,
-  // Visible again within a minute if a worker leaves it.
-  'due-payments': HANDED_OUT_ONCE,
-  'due-deliveries': HANDED_OUT_ONCE,
-  'due-alerts': HANDED_OUT_ONCE,
 }
 
 /** The visibility timeout of a queue, by the longest timeout of the functions that read it. */

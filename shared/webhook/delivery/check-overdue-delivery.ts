@@ -1,28 +1,21 @@
 import type { Deps } from '../../deps.ts'
-import type { DeliveryId } from '../../ids.ts'
-import { addMs } from '../../time.ts'
-import {
-  findDelivery,
-  overdueAfterMs,
-  postponeDelivery,
-  sendDeliveryMessages,
-} from './delivery-store.ts'
+import { addMs, msBetween } from '../../time.ts'
+import { findEndpoint } from '../endpoint/endpoint-store.ts'
+import type { Delivery } from './delivery.ts'
+import { overdueAfterMs, postponeDelivery, sendDeliveryMessages } from './delivery-store.ts'
+
+type OverdueDeps = Pick<Deps, 'table' | 'queues' | 'now' | 'log'>
 
 /**
  * Due work: sends an overdue attempt's message again. The delivery is claimed first, so a crash
  * costs one more wait. False: not claimed.
  */
 export async function checkOverdueDelivery(
-  deps: Pick<Deps, 'table' | 'queues' | 'now'>,
-  deliveryId: DeliveryId,
+  deps: OverdueDeps,
+  delivery: Delivery,
 ): Promise<boolean> {
-  const delivery = await findDelivery(deps, deliveryId)
-  if (
-    delivery?.status !== 'scheduled' ||
-    delivery.dueAt === undefined ||
-    delivery.dueAt > deps.now()
-  )
-    return false
+  // An abandoned delivery's row is due for its alert.
+  if (delivery.status !== 'scheduled') return false
   const resends = delivery.resends + 1
   const dueAt = addMs(deps.now(), overdueAfterMs(resends))
   if (!(await postponeDelivery(deps, delivery, dueAt, resends))) return false
@@ -39,5 +32,23 @@ export async function checkOverdueDelivery(
     )
     throw error
   }
+  await noteOverdue(deps, delivery)
   return true
+}
+
+/**
+ * The due time no longer says how long the merchant waits. Throws if no worker can read the
+ * endpoint.
+ */
+async function noteOverdue(deps: OverdueDeps, delivery: Delivery) {
+  const { deliveryId, clientId, endpointId, nextAttemptAt = deps.now() } = delivery
+  const endpoint = await findEndpoint(deps, delivery)
+  // Messages for a slow endpoint may wait in their queue.
+  if (endpoint?.slowSince !== undefined) return
+  deps.log.warn('delivery.overdue', {
+    delivery_id: deliveryId,
+    endpoint_id: endpointId,
+    client_id: clientId,
+    overdue_ms: msBetween(nextAttemptAt, deps.now()),
+  })
 }

@@ -109,26 +109,27 @@ export function keyOfDelivery({ deliveryId, isTest }: NamedDelivery) {
 
 /** `ttl`: of a delivery that has ended. Index attributes hold fields that are not stored twice. */
 export function deliveryRow({
+  deliveryId,
+  endpointId,
+  createdAt,
+  firedAt,
   status,
   unlisted,
   ttl,
   ...delivery
 }: Delivery & { readonly ttl?: number | undefined }) {
-  const { deliveryId, createdAt, firedAt, success, dueAt } = delivery
+  const { success, dueAt } = delivery
   const skippedTtl =
     status === 'skipped' ? expiresAfter(createdAt, RETENTION.deliveryMs) : undefined
   const work = status === 'abandoned' ? 'alert' : 'delivery'
   return {
     ...delivery,
-    deliveryId: undefined,
     isTest: undefined,
-    endpointId: undefined,
-    createdAt: undefined,
     firedAt: firedAt === createdAt ? undefined : firedAt,
     ...(unlisted ? { state: status } : { status }),
     success: success && toItem(success),
     ttl: ttl ?? skippedTtl,
-    owner: delivery.endpointId,
+    owner: endpointId,
     entity: DELIVERY_ENTITY,
     listedAt: createdAt,
     id: deliveryId,

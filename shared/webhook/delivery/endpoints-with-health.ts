@@ -34,16 +34,14 @@ export async function endpointsWithHealth(
   }))
 }
 
-/** A retry may be later than a newer delivery. */
+/** A retry may be later than a newer delivery, and a new round may follow an answer. */
 async function lastAnswerOf(deps: ListDeps, endpointId: EndpointId) {
   const keys = await listedKeys(deps, [endpointId], undefined, NEWEST)
   const { rows } = await findDeliveries(deps, keys)
-  const succeeded = rows.filter(({ status }) => status === 'succeeded')
-  const answers = await Promise.all(
-    succeeded.map(async (delivery) => (await attemptsOf(deps, delivery, 1)).at(-1)?.at),
-  )
-  return answers
-    .flatMap((at) => at ?? [])
+  const attempts = await Promise.all(rows.map((delivery) => attemptsOf(deps, delivery, 1)))
+  return attempts
+    .flat()
+    .flatMap(({ at, error }) => (error === undefined ? at : []))
     .toSorted()
     .at(-1)
 }

@@ -50,12 +50,7 @@ export async function beginRound(
   const outcome = await write(delivery, { delivery: startRound(delivery, now), event })
   if (!outcome.applied) return outcome.refusedBy === 'event' ? 'no event' : 'in progress'
   await sendDeliveryMessages(deps, [{ delivery, lane: laneOf(endpoint) }])
-  return {
-    ...delivery,
-    status: 'scheduled' as const,
-    nextAttemptAt: now,
-    roundStart: delivery.attempts,
-  }
+  return { ...delivery, status: 'scheduled' as const, nextAttemptAt: now }
 }
 
 /** If a faster clock has counted the next day already, that day stays. */

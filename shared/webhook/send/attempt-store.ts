@@ -61,18 +61,21 @@ export async function storeAttemptResult(
   state: StateAfterAttempt,
 ): Promise<boolean> {
   assertInvariant(delivery.claimToken !== undefined, 'an attempt is recorded on its claim')
-  if (delivery.unlisted && state.status === 'succeeded')
-    return storeFirstSuccess(deps, delivery, attempt)
   const { set, remove } = changesAfter(delivery, attempt, state)
-  const { applied } = await deps.table.transact({
-    delivery: update(
-      keyOfDelivery(delivery),
-      { set: { ...set, attempts: attempt.number }, remove: [...CLAIM_FIELDS, ...remove] },
-      hasSameClaim(delivery, attempt),
-    ),
-    attempt: put(keyOfAttempt(delivery, attempt), attemptRow(attempt)),
-  })
-  return applied
+  const { number } = attempt
+  const success = delivery.unlisted && state.status === 'succeeded' ? toItem(attempt) : undefined
+  const step = update(
+    keyOfDelivery(delivery),
+    { set: { ...set, attempts: number, success }, remove: [...CLAIM_FIELDS, ...remove] },
+    hasSameClaim(delivery, attempt),
+  )
+  if (success === undefined) {
+    const attemptStep = put(keyOfAttempt(delivery, attempt), attemptRow(attempt))
+    return (await deps.table.transact({ delivery: step, attempt: attemptStep })).applied
+  }
+  // A single write ends the delivery. If the SDK repeats the write, the table refuses it.
+  const { applied, item } = await deps.table.write(step)
+  return applied || v.parse(v.optional(DeliverySchema), item)?.success?.number === number
 }
 
 function keyOfAttempt({ deliveryId, isTest }: NamedDelivery, { number }: DeliveryAttempt) {
@@ -81,22 +84,6 @@ function keyOfAttempt({ deliveryId, isTest }: NamedDelivery, { number }: Deliver
 
 export function attemptRow(attempt: DeliveryAttempt) {
   return { ...attempt, ...retentionFrom(attempt) }
-}
-
-/** A single write ends the delivery. If the SDK repeats the write, the table refuses it. */
-async function storeFirstSuccess(deps: TableDeps, delivery: Delivery, attempt: DeliveryAttempt) {
-  const { number } = attempt
-  const set = {
-    [UNLISTED]: 'succeeded',
-    attempts: number,
-    success: toItem(attempt),
-    ...retentionFrom(attempt),
-  }
-  // Due work may have listed a slow delivery.
-  const changes = { set, remove: [...CLAIM_FIELDS, ...SCHEDULE_FIELDS, 'status'] as const }
-  const step = update(keyOfDelivery(delivery), changes, hasSameClaim(delivery, attempt))
-  const { applied, item } = await deps.table.write(step)
-  return applied || v.parse(v.optional(DeliverySchema), item)?.success?.number === number
 }
 
 export function retentionFrom({ at }: DeliveryAttempt) {
@@ -117,7 +104,8 @@ function changesAfter(delivery: Delivery, attempt: DeliveryAttempt, state: State
       const endedLoss = lostBefore ? [] : (['lostBefore'] as const)
       return { set, remove: [UNLISTED, 'resends', ...endedLoss] as const }
     }
-    // The list of succeeded deliveries reads all deliveries of their endpoint.
+    // The list of succeeded deliveries reads all deliveries of their endpoint. Due work may have
+    // listed a slow first attempt.
     case 'succeeded':
       return {
         set: { [UNLISTED]: status, ...retention },

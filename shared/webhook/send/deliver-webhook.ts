@@ -17,7 +17,6 @@ import {
 import { keyOfDelivery, sendDeliveryMessages } from '../delivery/delivery-store.ts'
 import {
   type Endpoint,
-  type Lane,
   laneOf,
   type SealedEndpoint,
   SealedEndpointSchema,
@@ -63,13 +62,13 @@ export async function deliverWebhook(deps: DeliverDeps, message: DeliveryMessage
   assertDerived(delivery, message)
   if (delivery.status !== 'scheduled') return dropMessage(deps, message, 'finished')
   if (message.attempt <= delivery.attempts) return dropMessage(deps, message, 'attempt_made')
-  const lane = laneOf(endpoint)
   if (delivery.claimToken !== undefined) return handleClaimedDelivery(deps, delivery, endpoint)
   assertInvariant(delivery.nextAttemptAt !== undefined, 'a scheduled delivery has a next attempt')
   const waitMs = msBetween(deps.now(), delivery.nextAttemptAt)
-  if (waitMs > 0) return requeueDelivery(deps, delivery, lane, hopSeconds(waitMs))
+  if (waitMs > 0) return requeueDelivery(deps, delivery, endpoint, hopSeconds(waitMs))
   if (!endpoint?.enabled) return skipWithoutEndpoint(deps, delivery)
-  if (lane === 'slow' && message.slow !== true) return requeueDelivery(deps, delivery, lane, 0)
+  if (laneOf(endpoint) === 'slow' && message.slow !== true)
+    return requeueDelivery(deps, delivery, endpoint, 0)
   return attemptDelivery(deps, delivery, endpoint, beganMs)
 }
 
@@ -105,17 +104,16 @@ async function handleClaimedDelivery(
   delivery: Delivery,
   endpoint: Endpoint | undefined,
 ) {
-  const lane = laneOf(endpoint)
   assertInvariant(delivery.claimedUntil !== undefined, 'a claim has an expiry')
   const leftMs = msBetween(deps.now(), delivery.claimedUntil)
-  if (leftMs > 0) return requeueDelivery(deps, delivery, lane, hopSeconds(leftMs))
+  if (leftMs > 0) return requeueDelivery(deps, delivery, endpoint, hopSeconds(leftMs))
   const lostAttempt = {
     number: delivery.attempts + 1,
     at: addMs(delivery.claimedUntil, -CLAIM_MS),
     durationMs: 0,
     error: 'unknown',
   } as const
-  if (!(await recordAttemptResult(deps, delivery, lostAttempt, lane, endpoint)))
+  if (!(await recordAttemptResult(deps, delivery, lostAttempt, laneOf(endpoint), endpoint)))
     dropMessage(deps, nextAttemptOf(delivery), 'claim_lost')
 }
 
@@ -123,9 +121,10 @@ async function handleClaimedDelivery(
 async function requeueDelivery(
   deps: DeliverDeps,
   delivery: Delivery,
-  lane: Lane,
+  endpoint: Endpoint | undefined,
   delaySeconds: number,
 ) {
+  const lane = laneOf(endpoint)
   await sendDeliveryMessages(deps, [{ delivery, lane }], delaySeconds)
   deps.log.info('delivery.requeued', {
     delivery_id: delivery.deliveryId,

@@ -88,8 +88,6 @@ export async function resolveByDns(hostname: string): Promise<readonly ResolvedA
 const STORED_BYTES = 1_024
 /** The most bytes that are read before an answer's body: informational answers and headers. */
 const READ_BYTES = 65_536
-/** Informational answers, such as `103 Early Hints`, before the answer itself. */
-const MAX_INFORMATIONAL = 10
 
 type CheckedRequest = Omit<WebhookRequest, 'url'> & {
   readonly target: URL
@@ -107,7 +105,6 @@ export function postWebhook(
     const chunks: Buffer[] = []
     let httpStatus: number | undefined
     let grace: NodeJS.Timeout | undefined
-    let informational = 0
     let bytes = 0
     // How far the connection got tells the kind of a failure more reliably than a list of error
     // codes.
@@ -138,9 +135,6 @@ export function postWebhook(
     outgoing.on('upgrade', (response) => {
       onAnswer(response)
       end()
-    })
-    outgoing.on('information', () => {
-      if (++informational > MAX_INFORMATIONAL) end()
     })
     outgoing.on('socket', (socket) => {
       socket.once('connect', () => {

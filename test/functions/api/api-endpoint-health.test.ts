@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { addMs } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
+import { redeliverOwn } from '../../../shared/webhook/delivery/redeliver.ts'
 import { API, anApi, call } from '../../support/api-event.ts'
 import { recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
@@ -68,6 +69,8 @@ describe('the health of an endpoint in GET /v1/webhook_endpoints', () => {
 
     expect(failed).toStrictEqual([null, 1])
     expect(await health()).toStrictEqual([deps.now(), 0])
+    await redeliverOwn(deps, endpoint.clientId, delivery.deliveryId)
+    expect(await health()).toStrictEqual([deps.now(), 1])
   })
 
   it('does not count a delivery in its first minute', async ({ deps, endpoint, health }) => {

@@ -14,6 +14,10 @@ export function every(minutes: number, value: number, first = 0) {
     (((minute + BEGINS - first) % minutes) + minutes) % minutes === 0 ? value : undefined
 }
 
+export function once(minute: number) {
+  return minute === 0 ? 1 : undefined
+}
+
 /** No merchant sends anything, and nothing is wrong: schedules and the probe run. */
 export const IDLE: Values = {
   DueWorkRuns: 1,

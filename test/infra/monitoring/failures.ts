@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../../../shared/time.ts'
-import { BUSY, DAY, every, IDLE, SWEEP, type Values } from './calm-metrics.ts'
+import { BUSY, DAY, every, IDLE, once, SWEEP, type Values } from './calm-metrics.ts'
 
 function gone(...metrics: readonly string[]): Values {
   return Object.fromEntries(metrics.map((name) => [name, 'missing']))
@@ -18,10 +18,6 @@ const NO_ANNOUNCEMENTS = gone(
   'DeliveryAttempts succeeded',
 )
 const NO_CREATES: Values = { ...gone('Payments created'), 'Payments create_failed': 20 }
-
-function once(minute: number) {
-  return minute === 0 ? 1 : undefined
-}
 
 function afterSweep(from: number, to: number, value: number) {
   return (minute: number) => (minute >= SWEEP + from && minute < SWEEP + to ? value : undefined)
@@ -169,11 +165,18 @@ export const FAILURES: readonly Failure[] = [
     name: 'deliveries are stuck: no worker takes them',
     during: {
       ...NO_ANNOUNCEMENTS,
-      DeliveriesLate: (minute) => minute * MINUTE_MS,
+      // Due work looks after 1, 3, 7, 15 minutes.
+      DeliveriesLate: (minute) => (2 ** Math.floor(Math.log2(minute + 1)) - 1) * MINUTE_MS,
       'ApproximateAgeOfOldestMessage webhooks': (minute) => minute * 60,
     },
     lasts: 120,
     alarms: { 'deliveries-late': 20, 'page-announcements': 20, 'messages-waiting': 35 },
+  },
+  {
+    name: 'the topic of alerts refuses every alert',
+    during: { AlertFailures: 1 },
+    lasts: 60,
+    alarms: { 'alerts-late': 15 },
   },
   {
     name: 'the sweep is missed',

@@ -9,6 +9,7 @@ import {
   alertBeforeRound,
   checkAbandonedDelivery,
 } from '../../../shared/webhook/delivery/alert-abandoned.ts'
+import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import {
   deliveryRow,
@@ -159,10 +160,11 @@ describe('alerts about one endpoint', () => {
   })
 
   it('wait fifteen minutes after the alert that a redelivery has sent meanwhile', async () => {
-    const { deps, endpoint, dueAlertRows } = await world(2)
+    const { deps, endpoint, delivery, dueAlertRows } = await world(2)
     await deps.table.write(moveMark(endpoint, 'lastAlertAt', deps.now()))
 
     await runDueAlerts(deps)
+    expect(await checkOverdueDelivery(deps, await rowOf(deps, delivery))).toBe(false)
 
     const allowedAt = addMs(deps.now(), 15 * MINUTE_MS)
     expect(dueAlertRows().map((row) => row['due_at'])).toStrictEqual([allowedAt, allowedAt])

@@ -95,10 +95,7 @@ describe('httpsWebhookSender: the limits of what an endpoint sends before its bo
   })
 
   it.each([
-    ['endless 103 answers', floodWith(hint(40))],
-    ['endless large 103 answers', floodWith(hint(20_000))],
     ['endless empty lines', floodWith('\r\n')],
-    ['the eleventh informational answer', writeOnly(hint(40).repeat(11))],
     ['64 KB of informational answers', writeOnly(hint(LIMIT / 8).repeat(8))],
     ['64 KB of headers', writeOnly(OK.slice(0, -2).padEnd(LIMIT, 'X'))],
   ])('stops at %s', async (_case, behave) => {
@@ -106,7 +103,6 @@ describe('httpsWebhookSender: the limits of what an endpoint sends before its bo
   })
 
   it.each([
-    ['ten informational answers', hint(40).repeat(10) + OK],
     ['informational answers just below 64 KB', hint((LIMIT - OK.length) / 7).repeat(7) + OK],
     [
       'headers just below 64 KB',

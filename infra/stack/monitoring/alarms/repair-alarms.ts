@@ -58,9 +58,16 @@ function lateWork({ our }: Watched): readonly AlarmSpec[] {
       id: 'alerts-late',
       summary: 'Alerts to operators wait to be published.',
       impact: 'operators, who do not know of money in suspense or of abandoned deliveries.',
-      measure: our('AlertsLate', OVERALL, 'Maximum'),
-      unit: 'milliseconds',
-      when: { above: 15 * MINUTE_MS, minutes: 5, periods: 2 },
+      // A suspense item whose alert fails is due later, so it is never late.
+      measure: {
+        formula: countOf([`${orZero('late')} > ${15 * MINUTE_MS}`, `${orZero('failed')} > 0`]),
+        metrics: {
+          late: our('AlertsLate', OVERALL, 'Maximum'),
+          failed: our('AlertFailures', OVERALL, 'Sum'),
+        },
+      },
+      unit: 'signs',
+      when: { atLeast: 1, minutes: 5, periods: 3 },
       because: 'Due work tries again each minute. A quarter of an hour means fifteen failures.',
     },
   ]
