@@ -104,7 +104,7 @@ async function assertWithinBounds(
   throw invalidField(
     'amount_minor',
     amountMinor > 0 ? `this client owes ${most}` : `this client has ${most} ${words}`,
-    'get-books with client_id shows what the client owes. A correction has no bounds.',
+    'get-books shows it: clients and open, less unpaid settlements. A correction has no bounds.',
   )
 }
 
