@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { chunks, mapInChunks } from '../chunks.ts'
 import type { StoreDeps, TableDeps } from '../deps.ts'
+import { conflict } from '../errors.ts'
 import { PaymentIdSchema } from '../ids.ts'
 import { readRows } from '../if-valid.ts'
 import { MinorSchema, negated, ZERO } from '../money.ts'
@@ -143,6 +144,16 @@ export function takeOverRow(entry: HouseEntry, by: Undoing) {
     ...putHouseEntry(undoingEntry(entry, 'correction', by)),
     notBookedBack: guard(keyBeside(entry, 'reversal'), isNew),
   }
+}
+
+/** Throws 409 if a step of `takeOverRow` was refused. */
+export function requireTakenOver({ transactionId }: RowKey, refusedBy: string) {
+  if (!['houseEntry', 'notBookedBack'].includes(refusedBy)) return
+  throw conflict(
+    `provider transaction ${transactionId} was taken over, or is void, by now`,
+    'Book nothing more for it. list-audit shows which adjustment or refund has it: an opposite ' +
+      'correction without provider_transaction_id undoes a wrong one.',
+  )
 }
 
 /** The row is void: every leg of its entry is undone. Refused when it was taken over meanwhile. */

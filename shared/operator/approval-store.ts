@@ -231,7 +231,7 @@ function problemOf(
   if (approval === undefined) return 'there is none'
   if (approval.usedAt !== undefined) return `the last one was used at ${approval.usedAt}`
   if (approval.until <= now) return `the last one expired at ${approval.until}`
-  return covers(approval.payload) ? undefined : 'the last one names lower figures'
+  return covers(approval.payload) ? undefined : 'the last one names other figures'
 }
 
 function approvalError(approvable: Approvable, problem = '') {

@@ -2,8 +2,9 @@ import { usedIn } from '../audit/judged/audit-approval.ts'
 import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
 import type { SettlementId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
-import { ApprovalSchema, findStoredApproval } from '../operator/approval-store.ts'
+import { approvalSubject, FiguresSchema } from '../operator/approval-store.ts'
 import { readAuditRecords } from '../operator/audit-record-store.ts'
+import { cancelHint } from '../settlement/batch/batch.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { isCovered, payoutFigures } from './payout-figures.ts'
 
@@ -23,18 +24,17 @@ export async function alertGrowth(
     if (owed + findings === 0) return
     const approved = await usedFigures(deps, settlementId)
     if (isCovered({ owed, findings }, approved)) return
-    const done = batch === undefined ? 'was marked paid' : `entered payout batch ${batch}`
-    const hint =
+    const [done, hint] =
       batch === undefined
-        ? ''
-        : ` If no bank has the file of the batch, payout-file --cancel ${batch} cancels it.`
+        ? ['was marked paid', '']
+        : [`entered payout batch ${batch}`, ` ${cancelHint(batch)}`]
     deps.log.warn('payout.changed', { settlement_id: settlementId })
     await deps.alerts.publish({
       kind: 'payout.changed',
       subject: settlementId,
       message:
-        `Settlement ${settlementId} ${done} while its figures grew: the client owes ` +
-        `${owed} IDR, and ${findings} findings name its payments. The approval named ` +
+        `Settlement ${settlementId} ${done}, and by now its figures are higher: the client owes ` +
+        `${owed} IDR, and ${findings} findings name its payments. Approved were ` +
         `${approved['owed']} and ${approved['findings']}. Check it with list-suspense.` +
         hint,
     })
@@ -43,11 +43,14 @@ export async function alertGrowth(
   }
 }
 
-/** Of the approval that the last record has used: an earlier payout may have used one too. */
+/**
+ * Of the approval that the last record has used: an earlier payout may have used one too. By the
+ * record of the approval: a later one replaces its row.
+ */
 async function usedFigures(deps: TableDeps, settlementId: SettlementId) {
-  const of = { action: 'mark-settlement-paid', payload: { settlement_id: settlementId } } as const
-  const approval = ifValid(ApprovalSchema, await findStoredApproval(deps, of))
-  const [last] = (await readAuditRecords(deps, settlementId)).records.slice(-1)
-  const isUsed = approval && last && usedIn(last)?.at === approval.at
-  return { owed: 0, findings: 0, ...(isUsed && approval.payload) }
+  const last = (await readAuditRecords(deps, settlementId)).records.at(-1)
+  const used = last && usedIn(last)
+  const approvals = used ? await readAuditRecords(deps, approvalSubject(used.id)) : undefined
+  const approval = approvals?.records.find(({ after }) => after?.['at'] === used?.at)
+  return { owed: 0, findings: 0, ...ifValid(FiguresSchema, approval?.after?.['payload']) }
 }

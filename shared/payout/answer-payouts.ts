@@ -10,7 +10,7 @@ import { findBatch } from '../settlement/batch/batch-store.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement } from '../settlement/settlement-store.ts'
 import { BANK_REFERENCE, hiddenCharactersIn, textField } from '../text-field.ts'
-import { refusalOf } from './judge-payouts.ts'
+import { refusalOf, SIDE_BY_SIDE } from './judge-payouts.ts'
 import { markSettlementFailed } from './mark-settlement-failed.ts'
 import { alertGrowthAgain, isPaidBy, markSettlementPaid } from './mark-settlement-paid.ts'
 import { noteUseOfFile, tellAfterDifference } from './note-use-of-file.ts'
@@ -37,8 +37,6 @@ const AnswerLineSchema = v.strictObject({
 export type AnswerLine = v.InferInput<typeof AnswerLineSchema>
 
 type AnswerDeps = Parameters<typeof markSettlementPaid>[0]
-
-const SIDE_BY_SIDE = 8
 
 /**
  * Writes down what the bank answered, line by line (design section 15): paid, failed with the
@@ -99,10 +97,6 @@ async function close(deps: AnswerDeps, settlement: Settlement, line: AnswerLine,
   const { settlementId, status } = settlement
   if (line.outcome === 'failed') {
     if (status === 'failed') return 'failed'
-    if (status === 'manual_paid') {
-      const hint = 'return-payout books a transfer that came back.'
-      throw refused('it is marked paid already', hint)
-    }
     const notes = line.reason ?? 'the bank refused it'
     await markSettlementFailed(deps, { settlementId, operator, notes })
     return 'failed'
@@ -150,7 +144,7 @@ function assertSame({ netMinor, bank, batch }: Settlement, line: AnswerLine) {
   const account = bank?.bankAccountNo ?? 'none'
   if (line.bank_account_no !== account)
     throw invalid(`the account is ${line.bank_account_no}, and ${account} in the settlement`)
-  if (line.batch !== undefined && line.batch !== batch)
+  if (![undefined, batch].includes(line.batch))
     throw invalid(`it is in batch ${batch ?? 'none'}, and the file is of batch ${line.batch}`)
 }
 

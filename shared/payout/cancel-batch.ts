@@ -1,7 +1,7 @@
 import { conflict, invalid, notFound, refused } from '../errors.ts'
 import { requireApproval } from '../operator/approval-store.ts'
 import { readAuditRecords, recordChange } from '../operator/audit-record-store.ts'
-import { BATCHES_SUBJECT, type Batch, batchRecord } from '../settlement/batch/batch.ts'
+import { ANSWER_HINT, BATCHES_SUBJECT, type Batch, batchRecord } from '../settlement/batch/batch.ts'
 import { findBatch, openedBatches, putWithoutList } from '../settlement/batch/batch-store.ts'
 import type { BatchDeps } from './fill-batch.ts'
 
@@ -27,10 +27,8 @@ export async function cancelBatch(
   const isLost = settlementIds === undefined
   const isAgain = state === 'cancelled' && isLost
   if (isBroken || (usedAt !== undefined && !isAgain)) {
-    const hint =
-      'Its file may be at the bank. payout-answer or mark-settlement-failed closes the others.'
     const why = isBroken ? 'its records are no complete chain' : 'its file is in use'
-    throw refused(`batch ${number} cannot be cancelled: ${why}`, hint)
+    throw refused(`batch ${number} cannot be cancelled: ${why}`, ANSWER_HINT)
   }
   if (state === 'cancelled' && !isAgain) throw invalid(`batch ${number} is cancelled already`)
   const approval = await requireApproval(deps, {

@@ -156,8 +156,8 @@ export async function keepListed(deps: BatchDeps, batch: Batch, operator: string
   for (const one of await settlementsIn(deps, batch)) {
     if (one.status !== 'recorded' || one.batch === number) continue
     const record = claimRecord(one, operator, { batch: number })
-    const { applied } = await recordChange(deps, record, { claim: claimForBatch(one, number) })
-    if (!applied) throw CHANGED_LINE
+    const steps = { claim: claimForBatch(one, number) }
+    if (!(await recordChange(deps, record, steps)).applied) throw CHANGED_LINE
   }
 }
 

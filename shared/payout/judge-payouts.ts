@@ -5,7 +5,7 @@ import { type Registered, walkClients } from '../client/client-register.ts'
 import { requireClient } from '../client/client-store.ts'
 import type { Deps, StoreDeps } from '../deps.ts'
 import { GatewayError, invalid, refused } from '../errors.ts'
-import type { Batch } from '../settlement/batch/batch.ts'
+import { ANSWER_HINT, type Batch, cancelHint } from '../settlement/batch/batch.ts'
 import { otherLiveBatch } from '../settlement/batch/batch-store.ts'
 import { wrongStateError } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
@@ -131,9 +131,8 @@ async function requireLine(deps: GateDeps, settlement: Settlement) {
 }
 
 function requireEnabled({ enabled }: Client) {
-  if (enabled) return
   const hint = 'mark-settlement-paid records a transfer that is made by hand.'
-  throw refused('the client is disabled', hint)
+  if (!enabled) throw refused('the client is disabled', hint)
 }
 
 /**
@@ -158,18 +157,17 @@ async function requireInNoOther(
 
 function inBatchError({ number, state, usedAt }: Batch) {
   if (state === 'cancelled' || usedAt !== undefined) {
-    const hint =
-      "payout-answer writes down the bank's answer to its file. What the bank did not pay, " +
-      'mark-settlement-failed closes.'
     const why =
       state === 'cancelled'
         ? 'which was cancelled, but the bank has answered to its file'
         : 'whose file is in use'
-    return refused(`it is in batch ${number}, ${why}`, hint)
+    return refused(`it is in batch ${number}, ${why}`, ANSWER_HINT)
   }
-  const again = `payout-file --batch ${number} gives the file again`
-  const hint = `${again}; payout-file --cancel ${number} is for a file that no bank was given.`
-  return refused(`it is in batch ${number}, whose file may be at the bank`, hint)
+  const again = `payout-file --batch ${number} gives the file again, or says why not`
+  return refused(
+    `it is in batch ${number}, whose file may be at the bank`,
+    `${again}; ${cancelHint(number)}`,
+  )
 }
 
 /**

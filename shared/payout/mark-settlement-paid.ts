@@ -100,9 +100,10 @@ export function isPaidBy({ bankReference }: Settlement, transfer: Transfer) {
   return bankReference === paidReference(transfer)
 }
 
-/** A process that died after its commit has raised no alert. */
+/** A process that died after its commit has raised no alert. What came back is owed again. */
 export async function alertGrowthAgain(deps: PaidDeps, settlement: Settlement) {
-  if ((await liveBatchOf(deps, settlement)) === undefined) await alertGrowth(deps, settlement)
+  if (settlement.returnedAt ?? (await liveBatchOf(deps, settlement))) return
+  await alertGrowth(deps, settlement)
 }
 
 type Transfer = Pick<TransferInput, 'bankReference' | 'valueDate'>

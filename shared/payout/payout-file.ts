@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts'
 import { invalidField, notFound, refused } from '../errors.ts'
 import { findAuditHead } from '../operator/audit-record-store.ts'
 import { encodeCursor, readCursor } from '../page.ts'
-import { BATCHES_SUBJECT, type Batch } from '../settlement/batch/batch.ts'
+import { ANSWER_HINT, BATCHES_SUBJECT, type Batch, cancelHint } from '../settlement/batch/batch.ts'
 import { findBatch, otherLiveBatch, settlementsIn } from '../settlement/batch/batch-store.ts'
 import { cancelBatch } from './cancel-batch.ts'
 import { type BatchDeps, fillBatch, keepListed, openNextBatch, withLines } from './fill-batch.ts'
@@ -58,16 +58,14 @@ export async function payoutFile(deps: PayoutFileDeps, input: PayoutFileInput) {
   if (payouts.length === 0) return { batch: null, file: null, left_out: leftOut, ...rest }
   const opened = await openNextBatch(deps, last, { payouts, operator })
   const filled = await fillBatch(deps, opened, { payouts, operator })
-  const answer = answerOf(filled, format)
-  return { ...answer, left_out: [...leftOut, ...answer.left_out], ...rest }
+  leftOut.push(...filled.leftOut)
+  return { ...answerOf({ ...filled, leftOut }, format), ...rest }
 }
 
 type Filled = Awaited<ReturnType<typeof fillBatch>>
 
-const BANK_ANSWERED = 'the bank has answered to its file'
-
 function answerOf({ batch, lines, leftOut }: Filled, format: PayoutFormat) {
-  if (batch.usedAt !== undefined) throw inUse(batch.number, BANK_ANSWERED)
+  requireUnused(batch)
   const file = payoutFormats[format]({ batch, lines })
   return { batch: toBatchDto(batch), file, left_out: leftOut }
 }
@@ -79,34 +77,36 @@ function answerOf({ batch, lines, leftOut }: Filled, format: PayoutFormat) {
  */
 async function readyBatch(deps: PayoutFileDeps, number: number, operator: string) {
   const batch = await findBatch(deps, number)
-  if (batch.state === 'open') {
-    if (batch.settlementIds === undefined) throw notFound('batch')
-    if (batch.usedAt !== undefined) throw inUse(number, BANK_ANSWERED)
-    return fillBatch(deps, batch, { operator })
-  }
   if (batch.state === 'cancelled') {
     const hint = 'payout-file without --batch has its settlements, or says why it leaves them out.'
     throw refused(`batch ${number} is cancelled`, hint)
   }
+  requireUnused(batch)
+  if (batch.state === 'open') {
+    if (batch.settlementIds === undefined) throw notFound('batch')
+    return fillBatch(deps, batch, { operator })
+  }
   const settlements = await settlementsIn(deps, batch)
   const closed = settlements.filter(({ status }) => status !== 'recorded')
-  if (closed.length > 0)
-    throw inUse(number, `${closed.length} of its ${settlements.length} payouts are paid or failed`)
   const others = await mapInChunks(settlements, SIDE_BY_SIDE, (one) =>
     otherLiveBatch(deps, one, number),
   )
-  const [earlier] = others.flatMap((other) => other ?? [])
-  if (earlier) {
-    const why = `batch ${earlier.number}, whose file may be at the bank, has a payout of it too`
-    const next = `payout-file --cancel ${number} is for a file that no bank was given.`
-    throw inUse(number, why, next)
-  }
+  const earlier = others.find((other) => other !== undefined)
+  const why =
+    closed.length > 0
+      ? `${closed.length} of its ${settlements.length} payouts are paid or failed`
+      : earlier && `batch ${earlier.number}, whose file may be at the bank, has a payout of it too`
+  if (why) throw inUse(number, why, cancelHint(number))
   const filled = await withLines(deps, batch, settlements)
   await mapInChunks(settlements, SIDE_BY_SIDE, (one) => requireMatchingBooks(deps, one))
   return { ...filled, leftOut: [] }
 }
 
-function inUse(number: number, why: string, next = 'payout-file makes a new one.') {
+function requireUnused({ number, usedAt }: Batch) {
+  if (usedAt !== undefined) throw inUse(number, 'the bank has answered to its file', ANSWER_HINT)
+}
+
+function inUse(number: number, why: string, next: string) {
   const hint = `Give its file to no bank again: it would pay twice. ${next}`
   return refused(`batch ${number} is in use: ${why}`, hint)
 }

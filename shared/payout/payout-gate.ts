@@ -10,6 +10,7 @@ import { invalid, laterError, refused } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { hasLongWindow, requireAudited } from '../settlement/long-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
+import { REGISTER_BANK } from '../settlement/settlement-dto.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { addMs, dayNumber, HOUR_MS, MINUTE_MS } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
@@ -57,13 +58,8 @@ export async function requireUnrefused(deps: GateDeps, settlement: Settlement) {
       `update-client --client_id ${clientId} --payout_hold null ends the hold.`,
     )
   }
-  if (settlement.bank === undefined) {
-    throw refused(
-      'the settlement has no bank details',
-      'Register them with update-client. Then mark-settlement-failed and recredit-settlement ' +
-        'bring the money into the next settlement.',
-    )
-  }
+  if (settlement.bank === undefined)
+    throw refused('the settlement has no bank details', REGISTER_BANK)
   const retryAt = addMs(createdAt, LEAST_AGE_MS)
   if (now < retryAt) throw laterError('this settlement was recorded a moment ago', retryAt)
   const audit = `audit-ledger --client_id ${clientId}`

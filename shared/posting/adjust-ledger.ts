@@ -7,6 +7,7 @@ import {
   findUnclaimedRow,
   type HouseEntry,
   onOpenDay,
+  requireTakenOver,
   takeOverRow,
 } from '../journal/house-store.ts'
 import { adjustmentLegs } from '../journal/legs.ts'
@@ -74,12 +75,7 @@ export async function adjustLedger(
       return { adjusted, ...(await recordChange(deps, { ...record, head }, steps)) }
     })
     if (outcome.applied) return outcome.adjusted
-    const isTaken = outcome.refusedBy === 'houseEntry' || outcome.refusedBy === 'notBookedBack'
-    if (!isTaken || row === undefined) continue
-    throw conflict(
-      `provider transaction ${row.transactionId} was taken over, or is void, by now`,
-      'A row is taken over once. Write another correction without provider_transaction_id.',
-    )
+    if (row) requireTakenOver(row, outcome.refusedBy)
   }
   throw conflict('other changes of this ledger are in progress; try again')
 }
@@ -108,7 +104,7 @@ async function assertWithinBounds(
   throw invalidField(
     'amount_minor',
     amountMinor > 0 ? `this client owes ${most}` : `this client has ${most} ${words}`,
-    'get-books with client_id shows what the client owes. A correction has no bounds.',
+    'get-books shows it: clients and open, less unpaid settlements. A correction has no bounds.',
   )
 }
 

@@ -5,6 +5,7 @@ import {
   findUnclaimedRow,
   type HouseEntry,
   onOpenDay,
+  requireTakenOver,
   takeOverRow,
 } from '../journal/house-store.ts'
 import { MAX_MOVEMENTS, type MoneyRow, type Movement } from '../journal/payment-money.ts'
@@ -91,6 +92,7 @@ export async function refundPayment(
     })
     if (!outcome.applied) {
       if (outcome.refusedBy.startsWith('suspense ')) throw usedError(input)
+      if (houseRow) requireTakenOver(houseRow, outcome.refusedBy)
       continue
     }
     await outcome.movement.report()
@@ -174,17 +176,16 @@ function refundRowOf(
   at: MoneyRow['at'],
 ): MoneyRow {
   const { amountMinor } = input
-  const row = { type: 'refund', kind: 'refund', amountMinor, at } as const
   const transactionId = transactionIdOf(input)
+  const row = { type: 'refund', kind: 'refund', transactionId, amountMinor, at } as const
   return houseRow
     ? {
         ...row,
-        transactionId,
         providerMinor: houseRow.providerMinor,
         ...(houseRow.feeMinor !== undefined && { feeMinor: houseRow.feeMinor }),
         createdAt: houseRow.rowAt,
       }
-    : { ...row, transactionId, providerMinor: ZERO, isByBank: true }
+    : { ...row, providerMinor: ZERO, isByBank: true }
 }
 
 /** Undefined while the payment is open: its posting writes the entry. */

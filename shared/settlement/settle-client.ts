@@ -67,7 +67,6 @@ export async function settleClient(
   clientId: ClientId,
   { overdueAfter, ...trigger }: SettleTrigger & { readonly overdueAfter?: OpenRow | undefined },
 ) {
-  await requireClient(deps, clientId)
   const lastAsked = await postOverduePayments(deps, clientId, overdueAfter)
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const result = await settleOnce(deps, clientId, trigger)
@@ -87,11 +86,11 @@ export async function settleClient(
 
 /** Undefined when another run has moved the window. */
 async function settleOnce(deps: SettleDeps, clientId: ClientId, trigger: SettleTrigger) {
+  const { settlementFloorMinor: floorMinor } = await requireClient(deps, clientId)
   const window = await readWindow(deps, clientId)
   const progress = keptProgress(window)
   const end = later(addMs(deps.now(), 1), progress?.end ?? window.settledUntil)
   const span = { start: window.settledUntil, end }
-  const { settlementFloorMinor: floorMinor } = await requireClient(deps, clientId)
   const leaveWaiting = (eligibleMinor: Minor): SettleResult => {
     deps.log.info('settlement.waiting', { client_id: clientId })
     return { settlement: undefined, isContinuing: false, waiting: { eligibleMinor, floorMinor } }
@@ -233,7 +232,7 @@ export async function triggerSettlement(
     `nothing to settle: ${eligibleMinor} IDR are eligible, the floor is ${floorMinor} IDR and must be exceeded`,
     openMinor === 0
       ? 'Nothing else is open.'
-      : `${openMinor} IDR are not eligible yet. A payment is eligible 24 hours after it was paid, if the provider has settled it.${await nextText(deps, clientId)} get-books shows the open amounts.`,
+      : `${openMinor} IDR are not eligible yet. A payment is eligible 24 hours after it was paid, if the provider has settled it.${await nextText(deps, clientId)}`,
   )
 }
 

@@ -47,16 +47,14 @@ export function toOperatorSettlement(settlement: Settlement) {
   }
 }
 
-function warningOf(settlement: Settlement) {
-  if (settlement.bank === undefined) {
-    // A settlement keeps the details of its recording, so only a new settlement has new details.
-    return (
-      'no bank details: it cannot be paid out. Enter them with update-client. Then run ' +
-      'mark-settlement-failed and recredit-settlement: the next settlement has the money and ' +
-      'the details.'
-    )
-  }
-  return settlement.bank.isChange
-    ? `bank details were entered on ${settlement.bank.since}. Until a payout to this account stands, mark-settlement-paid needs an approval (new_bank).`
+function warningOf({ bank }: Settlement) {
+  if (bank === undefined) return `no bank details: it cannot be paid out. ${REGISTER_BANK}`
+  return bank.isChange
+    ? `bank details were entered on ${bank.since}. Until a payout to this account stands, mark-settlement-paid needs an approval (new_bank).`
     : null
 }
+
+/** A settlement keeps the details of its recording, so only a new settlement has new details. */
+export const REGISTER_BANK =
+  'Register them with update-client. Then mark-settlement-failed and recredit-settlement bring ' +
+  'the money into the next settlement.'

@@ -4,8 +4,7 @@ import type { Step } from './step.ts'
 
 /**
  * What an action would do: it reads and checks as always, and each write, message, alert and line
- * of the log is left out. A write counts as applied, so only a change between two calls can still
- * refuse it.
+ * of the log is left out. A write counts as applied: what only its conditions find is missed.
  */
 export function withoutEffects(deps: Deps): Deps {
   const nothing = async () => undefined

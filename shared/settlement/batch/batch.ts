@@ -65,6 +65,14 @@ export function isLive({ state, usedAt, isBroken }: Batch): boolean {
   return state !== 'cancelled' || usedAt !== undefined || isBroken
 }
 
+export const ANSWER_HINT =
+  "payout-answer writes down the bank's answer to its file. What the bank did not pay, " +
+  'mark-settlement-failed closes.'
+
+export function cancelHint(number: number) {
+  return `payout-file --cancel ${number} is for a file that no bank was given.`
+}
+
 /** A payout as every file of the batch shows it. */
 export type PayoutLine = {
   readonly line: number

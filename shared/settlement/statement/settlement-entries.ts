@@ -23,9 +23,12 @@ export async function settlementEntries(
   { clientId, id, ...asked }: PageRequest & { readonly clientId: ClientId; readonly id: string },
 ) {
   const settlement = await findSettlement(deps, clientId, id)
-  const journal = { ...settlement, ownerId: settlement.settlementId, span: sweptSpan(settlement) }
-  const { entries, next } = await pageOf(deps, journal, asked, isForClient)
+  const { entries, next } = await pageOf(deps, journalOf(settlement), asked, isForClient)
   return { entries: entries.map((entry) => toSettledDto(entry, settlement.settlementId)), next }
+}
+
+function journalOf(settlement: Settlement) {
+  return { ...settlement, ownerId: settlement.settlementId, span: sweptSpan(settlement) }
 }
 
 export function sweptSpan({ sweptFrom: start, sweptUntil: end }: Settlement): Span {
@@ -149,8 +152,7 @@ export async function settlementStatement(
   const settlement = await findAnySettlement(deps, input.settlementId)
   // A page is well below the size limit of a Lambda's answer.
   const page = { after: input.cursor, limit: 500, field: 'cursor' } as const
-  const journal = { ...settlement, ownerId: settlement.settlementId, span: sweptSpan(settlement) }
-  const { entries, next } = await pageOf(deps, journal, page, () => true)
+  const { entries, next } = await pageOf(deps, journalOf(settlement), page, () => true)
   const lines = entries.map((entry) => ({
     ...toSettledDto(entry, settlement.settlementId),
     provider_transaction_id: entry.providerTransactionId ?? null,
@@ -159,11 +161,14 @@ export async function settlementStatement(
   const columns = [...ENTRY_COLUMNS, 'provider_transaction_id', 'provider_settled_at'] as const
   const dto = toSettlementDto(settlement)
   const { gross_minor, xendit_fees_minor, hexolus_markup_minor, net_minor, payment_count } = dto
-  const sums = { gross_minor, xendit_fees_minor, hexolus_markup_minor, net_minor, payment_count }
   return {
     settlement: dto,
     totals: {
-      ...sums,
+      gross_minor,
+      xendit_fees_minor,
+      hexolus_markup_minor,
+      net_minor,
+      payment_count,
       entry_count: settlement.entryCount,
       unproven_minor: settlement.unprovenMinor,
     },

@@ -156,9 +156,9 @@ describe('payout-file (design section 15)', () => {
     expect(await auditRecordsOf(deps, settlementId)).toMatchObject([
       { action: 'payout-file', after: { batch: 1, approved: { used_at: expect.any(String) } } },
     ])
-    const grew = `Settlement ${settlementId} entered payout batch 1 while its figures grew.*`
+    const grew = `Settlement ${settlementId} entered payout batch 1, and by now its figures are.*`
     expect(deps.published.filter(({ kind }) => kind === 'payout.changed')).toMatchObject([
-      { subject: settlementId, message: expect.stringMatching(`${grew} --cancel 1 cancels it`) },
+      { subject: settlementId, message: expect.stringMatching(`${grew} --cancel 1 is for`) },
     ])
     await cancelFile(deps, 1)
     expect((await fileOf(deps)).leftOut).toMatchObject([

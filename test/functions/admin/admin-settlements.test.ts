@@ -115,7 +115,7 @@ async function aMonth() {
   const failedSettlement = await aSettlement(deps, first)
   await fail(deps, failedSettlement)
   const { settlementId: oldId } = failedSettlement
-  deps.clock.advance(DAY_MS / 1_000)
+  deps.clock.pass(DAY_MS)
   const { settlementId: youngId } = await aSettlement(deps, first)
   const { settlementId: otherId } = await aSettlement(deps, second)
   const day = (daysAgo: number) =>
@@ -146,7 +146,7 @@ describe('list-settlements by status and days', () => {
       status: 'failed',
     })
     await alterSettlement(deps, foreign, { owner: client_id })
-    deps.clock.advance((60 * DAY_MS) / 1_000)
+    deps.clock.pass(60 * DAY_MS)
     const search = { status: 'failed', from: DAY, per_page: 2 }
     const shown = { data: [{ id: oldId }], unreadable_ids: [foreign.settlementId] }
     const paged = { ...shown, pagination: { page: 1, per_page: 2 } }
@@ -238,7 +238,7 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     const hint = (next: string) => ({
       action_hint:
         '45950 IDR are not eligible yet. A payment is eligible 24 hours after it was paid, if ' +
-        `the provider has settled it. ${next} get-books shows the open amounts.`,
+        `the provider has settled it. ${next}`,
     })
     const at = addMs(payment.paidAt ?? deps.now(), DAY_MS)
     const earliest = `The next payment is eligible at ${at} at the earliest: the provider has not settled it.`
@@ -256,13 +256,13 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
   it('continues while more payments are overdue than one run posts', async () => {
     const { deps, client, settle } = await anEligibleClient({ settlementFloorMinor: minor(9e6) })
     for (let paid = 0; paid < 51; paid++) await anOpenPayment(deps, client)
-    deps.clock.advance(7 * (DAY_MS / SECOND_MS) + 1)
+    deps.clock.pass(7 * DAY_MS + 1)
 
     const body = { settlements: [], continuing: true }
     expect(await settle()).toStrictEqual({ status: 200, body })
   })
 
-  it('warns about a settlement withoutBank bank details, and the steps of the warning settle its funds', async () => {
+  it('warns about a settlement without bank details, and the steps of the warning settle its funds', async () => {
     const { deps, client, input, settle } = await anEligibleClient({ bank: undefined })
     const settlement = async () =>
       ((await settle()).body as { settlements: { id: string; warning: string | null }[] })
@@ -288,7 +288,6 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     const withoutWarning = { status: 200, body: { warning: null } }
     expect([failed, recredited]).toMatchObject([withoutWarning, withoutWarning])
     expect(secondSettlement).toMatchObject({ bank_account_no: '0012345678', net_minor: 95_900 })
-    // The first bank details of a credited client need a confirmation for three days.
     expect(secondSettlement?.warning).toMatch(/^bank details were entered on /)
     expect(deps.lines.filter(({ code }) => code === 'settlement.without_bank')).toHaveLength(1)
   })

@@ -30,7 +30,7 @@ describe('adjust-house (design sections 7 and 12)', () => {
       status: 200,
       body: { type: 'adjustment', ...INVOICE, other_minor: 0, notes: null },
     })
-    deps.clock.advance((2 * DAY_MS) / 1_000)
+    deps.clock.pass(2 * DAY_MS)
     expect(await act(deps)).toStrictEqual(first)
     expect(await act(deps, { cost_minor: -400, other_minor: -100 })).toMatchObject({ status: 409 })
     await expectHouseBalanced(deps)
@@ -65,7 +65,7 @@ describe('adjust-house (design sections 7 and 12)', () => {
     const deps = memoryDeps()
     const approved = await approvedFor(deps, 'adjust-house', INVOICE)
     const frozen = beforeCommit(deps, async () => {
-      deps.clock.advance((1.5 * DAY_MS) / 1_000)
+      deps.clock.pass(1.5 * DAY_MS)
       await closeHouseDays(deps)
     })
     const raced = beforeCommit(deps, () => approved(frozen))

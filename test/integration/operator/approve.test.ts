@@ -87,7 +87,7 @@ describe('an approved action (design section 11)', () => {
       })
 
     await approve(deps, asked)
-    deps.clock.advance((3 * DAY_MS) / 1_000)
+    deps.clock.pass(3 * DAY_MS)
     await refusedFor(`the last one expired at ${deps.now()}`)
     await approve(deps, asked)
     expect(await adjust()).toMatchObject({ status: 200 })
@@ -111,7 +111,7 @@ describe('an approved action (design section 11)', () => {
     await approve(deps, asked)
     const found = await findValidApproval(deps, asked)
 
-    deps.clock.advance((3 * DAY_MS) / 1_000)
+    deps.clock.pass(3 * DAY_MS)
 
     expect(await deps.table.write(useOf(deps, found).step)).toMatchObject({ applied: false })
   })

@@ -229,7 +229,6 @@ it.each<[string, (deps: TestDeps, settlement: Settlement) => Promise<unknown>]>(
       return alterSettlement(deps, { settlementId }, { bank })
     },
   ],
-  ['has a client on hold', hold],
   ['has a disabled client', changing({ enabled: false })],
   [
     'has a client with a difference',

@@ -247,14 +247,6 @@ it.each(['paid', 'failed'])(
   },
 )
 
-it('a batch is cancelled after an operator has marked a payout of it failed', async () => {
-  const { deps, paid: refused, other } = await twoInABatch()
-  await fail(deps, refused)
-
-  expect(await cancelFile(deps, 1)).toMatchObject({ status: 200 })
-  expect((await fileOf(deps)).ids).toStrictEqual([other.settlementId])
-})
-
 /**
  * Goal: approvals, file and answer of 1,000 settlements take at most five minutes together. Method:
  * each request of the table takes twenty milliseconds of the test's clock, in which others run, as

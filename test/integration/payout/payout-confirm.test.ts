@@ -12,7 +12,8 @@ import { toOperatorSettlement } from '../../../shared/settlement/settlement-dto.
 import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { addMs, timestampOf } from '../../../shared/time.ts'
-import { aChargeback, aFinding, someHeldMoney } from '../../support/money-rows.ts'
+import { aLonePayout, answerPaid } from '../../support/batch-builders.ts'
+import { aChargeback, adjustBalance, aFinding, someHeldMoney } from '../../support/money-rows.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { anAssumedPayment, aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -82,7 +83,7 @@ describe('a bank reference', () => {
 describe('a payout needs an approval of', () => {
   const DAY_BEFORE = timestampOf(Date.UTC(2026, 10, 20, 3))
 
-  it('the amount that no settled row proves, and more is approved too', async () => {
+  it('the amount that no settled row proves, of which list-settlements warns, and more is approved too', async () => {
     const { deps, settlement, pay } = await anAuditedSettlement({}, anAssumedPayment)
     const confirm = { unproven: 95_900 }
     const text = expect.any(String)
@@ -97,8 +98,10 @@ describe('a payout needs an approval of', () => {
       const { body } = await pay()
       expect(body).toStrictEqual({ message: text, code: 'validation', action_hint: text, confirm })
     }
+    expect(await listedWarning(deps, settlement)).toBe('needs an approval of {"unproven":95900}')
     await approvePayout(deps, settlement, { unproven: 95_901 })
 
+    expect(await listedWarning(deps, settlement)).toBeNull()
     expect(await pay()).toMatchObject({ status: 200 })
     const record = (await auditRecordsOf(deps, settlement.settlementId)).at(-1)
     expect(record).toMatchObject({
@@ -112,16 +115,6 @@ describe('a payout needs an approval of', () => {
     })
   })
 
-  it('each figure that list-settlements warns of, until it is approved', async () => {
-    const { deps, settlement } = await anAuditedSettlement({}, anAssumedPayment)
-
-    const before = await listedWarning(deps, settlement)
-    await approvePayout(deps, settlement, { unproven: 95_901 })
-
-    expect(before).toBe('needs an approval of {"unproven":95900}')
-    expect(await listedWarning(deps, settlement)).toBeNull()
-  })
-
   it('an account that was never paid, until a payout to it stands', async () => {
     const { deps, client, settlement, pay } = await anAuditedSettlement({
       bank: { ...BANK, isChange: true, since: DAY_BEFORE },
@@ -131,7 +124,7 @@ describe('a payout needs an approval of', () => {
     expect(toOperatorSettlement(settlement).warning).toContain('new_bank')
     expect(await pay()).toMatchObject({ status: 422, body: { confirm: { new_bank } } })
     await approvePayout(deps, settlement, { new_bank: 'BCA 1' })
-    const message = expect.stringContaining('names lower figures')
+    const message = expect.stringContaining('names other figures')
     expect(await pay()).toMatchObject({ status: 422, body: { message } })
     await approvePayout(deps, settlement, { new_bank })
     expect(await pay()).toMatchObject({ status: 200 })
@@ -206,10 +199,23 @@ describe('a payout needs an approval of', () => {
       if (died === 500) expect(await pay()).toMatchObject({ status: 422 })
 
       const alerts = deps.published.filter(({ kind }) => kind === 'payout.changed')
-      const paid = expect.stringMatching(/was marked paid while its figures grew.*list-suspense\.$/)
+      const paid = expect.stringMatching(
+        /was marked paid, and by now its figures are.*list-suspense\.$/,
+      )
       expect(alerts).toMatchObject([{ subject: settlement.settlementId, message: paid }])
     },
   )
+
+  it('no growth is told of a payout whose approval is given again, or that came back', async () => {
+    const { deps, ...settlement } = await aLonePayout()
+    await adjustBalance(deps, settlement, 'correction', -200_000)
+    for (const act of [answerPaid, answerPaid, bringBack, answerPaid]) {
+      await approvePayout(deps, settlement, { owed: 200_000 })
+      await act(deps, settlement)
+    }
+
+    expect(deps.published).toStrictEqual([])
+  })
 
   it('findings of payments in the window of the settlement, to the millisecond', async () => {
     const deps = memoryDeps()

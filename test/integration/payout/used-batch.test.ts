@@ -34,16 +34,23 @@ const WRITTEN = { body: { refused: 0 } }
 const it = testWith(() => twoInABatch(), 'deps', 'paid', 'other')
 
 // Public report: eliza #11022.
-it('a batch with a failed and re-credited payout gives no file again: it would pay twice', async () => {
-  const { deps, ...settlement } = await aLonePayout()
-  await fileOf(deps)
-  await fail(deps, settlement)
-  await recredit(deps, settlement)
+it('a batch with a failed and re-credited payout gives no file again: it would pay twice', async ({
+  deps,
+  paid: refused,
+  other,
+}) => {
+  await fail(deps, refused)
+  await recredit(deps, refused)
 
   expect(await askForFile(deps, { batch: 1 })).toMatchObject({
     status: 422,
-    body: { message: 'batch 1 is in use: 1 of its 1 payouts are paid or failed' },
+    body: {
+      message: 'batch 1 is in use: 1 of its 2 payouts are paid or failed',
+      action_hint: expect.stringContaining('payout-file --cancel 1 is for'),
+    },
   })
+  await cancelFile(deps, 1)
+  expect((await fileOf(deps)).ids).toStrictEqual([other.settlementId])
 })
 
 const MISTAKEN = { outcome: 'paid', amount_minor: 1, bank_account_no: '999' }
@@ -57,8 +64,9 @@ it.for([
   async (fields, { deps, paid }) => {
     expect(await answerLine(deps, paid, fields)).toMatchObject({ body: { refused: 1 } })
 
-    expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422 })
-    expect(await cancelFile(deps, 1)).toMatchObject({ status: 422 })
+    const body = { action_hint: expect.stringContaining('payout-answer') }
+    expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 422, body })
+    expect(await cancelFile(deps, 1)).toMatchObject({ status: 422, body })
     const reason = 'it is in batch 1, whose file is in use'
     await expectFile(deps, { leftOut: [{ reason }, { reason }] })
   },
@@ -74,7 +82,9 @@ it('an answer that says failed of a paid settlement, or one debit of no batch, i
   const failed = await answerLine(deps, paid, { outcome: 'failed' })
   const debit = await answerPaid(deps, alone, { is_one_debit: true })
 
-  expect(JSON.stringify(failed)).toContain('it is marked paid already. return-payout')
+  expect(JSON.stringify(failed)).toContain(
+    'manual_paid. It is paid out, which is final. return-payout',
+  )
   expect(JSON.stringify(debit)).toContain('it is in no batch')
 })
 

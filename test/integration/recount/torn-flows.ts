@@ -9,7 +9,7 @@ import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { postPayments } from '../../../shared/posting/post-payments.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { reconcileTransaction } from '../../../shared/sync/reconcile-transaction.ts'
-import { DAY_MS, SECOND_MS } from '../../../shared/time.ts'
+import { DAY_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
 import { postAssumed, settledRowFor } from '../../support/paid-builders.ts'
@@ -128,7 +128,7 @@ async function assumedPayment(deps: MemoryDeps, client: Client) {
 function daysLater(payment: Paid, days: number): Paid {
   return async (deps, client) => {
     const paid = await payment(deps, client)
-    deps.clock.advance((days * DAY_MS) / SECOND_MS)
+    deps.clock.pass(days * DAY_MS)
     return paid
   }
 }

@@ -40,13 +40,12 @@ function aTableOf(count: number, deps: TestDeps, pk: string) {
       paymentId: uuidOf(number),
       providerTransactionId: `txn_${number}`,
     }
-    const legs = { providerMinor: 16_000, houseMinor: 20 }
     const figures = {
       grossMinor: 20_000,
       feeMinor: 4_000,
       markupMinor: 20,
       netMinor: 15_980,
-      ...legs,
+      providerMinor: 16_000,
     }
     return { pk, sk: `${postedAt}#${uuidOf(number)}`, postedAt, ...about, ...figures }
   }

@@ -164,8 +164,8 @@ it('a recount offers no write for what it cannot repair', async ({ deps, client,
   const { writes, not_repairable: left } = await recountLedger(deps, asked)
 
   expect(writes).toStrictEqual([])
-  expect(left.map(({ what }) => what).toSorted()).toContain('settlement_event')
-  expect(left.map(({ what }) => what).toSorted()).toContain('delivery')
+  const found = left.map(({ what }) => what)
+  expect(found).toStrictEqual(expect.arrayContaining(['settlement_event', 'delivery']))
 })
 
 it('a recount puts no event of a settlement that was closed after the plan was read', async ({

@@ -13,6 +13,7 @@ import { settlementEntries } from '../../../shared/settlement/statement/settleme
 import { disputesBefore } from '../../../shared/suspense/alert-message.ts'
 import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
 import { closeSuspense, findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { adjustBalance } from '../../support/money-rows.ts'
 import { eventsOf } from '../../support/payment-builders.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { payOut, sweptADayLater } from '../../support/settlement-builders.ts'
@@ -225,6 +226,21 @@ it('a row out that names only an order is no case, and refund-payment books it',
 
   expect(await caseOf(deps, row)).toBeUndefined()
   await expectRefund(deps, credited.payment.paymentId, row)
+})
+
+it('a row that an adjustment has taken over refunds nothing more', async ({
+  deps,
+  client,
+  credited,
+  sync,
+}) => {
+  const row = rowOut(deps, {})
+  await sync(row)
+  await adjustBalance(deps, client, 'correction', -60_000, 'C-1', row.transactionId)
+
+  expect(await refund(deps, credited.payment.paymentId, row.transactionId)).toMatchObject({
+    body: { message: expect.stringContaining('was taken over') },
+  })
 })
 
 it('a month’s deduction of disputes, which names none, is told with the cases of its time, and that not all were read', async ({
