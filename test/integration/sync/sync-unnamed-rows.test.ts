@@ -148,25 +148,26 @@ it.for(['reversed', 'failed'] as const)(
   },
 )
 
-it('a row that the provider books again after the void of a posted payment is the house’s', async ({
-  deps,
-  credited,
-  rows,
-  sync,
-}) => {
-  const row = rowNow(deps, credited)
-  await sync(row)
-  rows.splice(0, 1, { ...row, status: 'reversed' })
-  await sync()
-  deps.published.length = 0
+it.for([
+  ['a posted', 'success'],
+  ['an open', 'reversed'],
+] as const)(
+  'a row that the provider books again after the void of %s payment is the house’s',
+  async ([, status], { deps, credited, rows, sync }) => {
+    const row = rowNow(deps, credited)
+    await sync({ ...row, status })
+    rows.splice(0, 1, { ...row, status: 'reversed' })
+    await sync()
+    deps.published.length = 0
 
-  // A page that the provider made before the void.
-  await sync(row, { ...row, transactionId: 'txn_again' })
+    // A page that the provider made before the void.
+    await sync(row, { ...row, transactionId: 'txn_again' })
 
-  expect(deps.published).toMatchObject([{ subject: 'txn_again#transaction_unexplained' }])
-  const { providerMinor } = row
-  expect(await sumsOf(deps)).toMatchObject({ providerMinor, otherMinor: providerMinor })
-})
+    expect(deps.published).toMatchObject([{ subject: 'txn_again#transaction_unexplained' }])
+    const { providerMinor } = row
+    expect(await sumsOf(deps)).toMatchObject({ providerMinor, otherMinor: providerMinor })
+  },
+)
 
 it('a second row of a posted payment’s capture that is void before it settles leaves the payment', async ({
   deps,
