@@ -262,14 +262,15 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     const [owner, stranger] = [await aMerchant(deps), await aMerchant(deps)]
     const foreign = await aPendingPayment(deps, owner.caller, { externalReference: REFERENCE })
     const misnamed = await aPendingPayment(deps, stranger.caller, { externalReference: 'another' })
-    await writePointers(deps, { ...foreign, clientId: stranger.caller.clientId })
+    const { clientId } = stranger.caller
+    await writePointers(deps, { ...foreign, clientId })
     await writePointers(deps, { ...misnamed, externalReference: REFERENCE })
 
     for (const query of [undefined, { status: 'pending' }])
       expect((await stranger.list(query)).body).toStrictEqual(NONE)
-    const set = { owner: stranger.caller.clientId }
-    await changeRow(deps, paymentKey(foreign.paymentId), { set })
+    await changeRow(deps, paymentKey(foreign.paymentId), { set: { owner: clientId } })
     expect((await stranger.list()).body).toStrictEqual(NONE)
+    expect((await stranger.ask('listPayments')).body['data']).toHaveLength(1)
   })
 
   it('lists the newest 100 payments of a reference, also when it has more', async () => {

@@ -206,6 +206,20 @@ describe('audit-ledger under live traffic', () => {
     expect(await auditLedger(deps, world.client.clientId)).toMatchObject({ balanced: true })
   })
 
+  it('is never false of a settlement that a process with a clock four minutes behind records', async () => {
+    const { deps, client } = await aSyncWorld()
+    await post(deps, (await creditedPayment(deps, client)).payment, { feeMinor: 4_440 })
+    deps.clock.pass(25 * HOUR_MS)
+    const randomBytes = (size: number) => {
+      deps.clock.advance(-240)
+      return deps.randomBytes(size)
+    }
+    await sweptNow({ ...deps, randomBytes }, client)
+    deps.clock.advance(240)
+
+    expect(await auditLedger(deps, client.clientId)).toMatchObject({ balanced: true })
+  })
+
   it('finds money in suspense by its entries while the index lags', async () => {
     const { deps } = depsWithLateIndexes('SUSPENSE#')
     const { client } = await aSyncWorld(deps)

@@ -158,6 +158,7 @@ describe('a push that may still be paid', () => {
   it.each([
     ['success', {}],
     ['success', { providerPaymentId: '' }],
+    ['success', { type: 'unknown' }],
     ['pending', {}],
   ] as const)(
     'is not sent again while the payment of its row (%s %j) is not shown, although a wrong amount was paid',

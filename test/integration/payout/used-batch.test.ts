@@ -161,8 +161,11 @@ describe('a cancelled batch of which the bank has answered a line', () => {
       body: { lines: [{ reason: 'it is in batch 2, and the file is of batch 1.' }] },
     })
 
+    await answerPaid(deps, other, { batch: 1 })
+
     const hint = expect.stringContaining('payout-file --cancel 2')
-    expect(usesOf(deps)).toMatchObject([{ subject: paid.settlementId, message: hint }])
+    const told = [paid, other].map(({ settlementId }) => ({ subject: settlementId, message: hint }))
+    expect(usesOf(deps)).toMatchObject(told)
     const message = expect.stringContaining('batch 1, whose file may be at the bank')
     expect(await askForFile(deps, { batch: 2 })).toMatchObject({
       status: 422,

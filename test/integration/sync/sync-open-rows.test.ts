@@ -110,34 +110,6 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
     await expectPayment(deps, paid, { feeStatus: 'actual' })
   })
 
-  it('is checked by its page, not by due jobs after a failed call', async ({
-    deps,
-    client,
-    paid,
-    sync,
-    syncAfter,
-  }) => {
-    const openRows = [
-      rowOfOtherAttempt(deps, paid),
-      rowOfOtherAttempt(deps, await paidUpstream(deps, client)),
-    ]
-    deps.clock.advance(90)
-    failGetPayment(deps)
-    const first = await sync(...openRows)
-
-    const summary = await syncAfter(40 * 3_600)
-    const getPaymentCalls = deps.provider.countOf('getPayment')
-    deps.provider.heal('getPayment')
-    await syncAfter(3_600)
-
-    expect(first).toMatchObject({ unanswered: 2, complete: true })
-    expect(summary).toMatchObject({ unanswered: 4, complete: true })
-    // Each run's page checks both rows. The due jobs of the second run then make no call.
-    expect(getPaymentCalls).toBe(4)
-    await expectPayment(deps, paid, { status: 'succeeded' })
-    expect(deps.published).toStrictEqual([])
-  })
-
   it.for([
     ['does not answer', { kind: 'unanswered', reason: 'server_error' }],
     ['shows the request as paid, and no payment', { kind: 'not_found' }],
@@ -194,6 +166,8 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
       }
 
       await expectPayment(deps, paid, { status: 'pending' })
+      const found = findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')
+      expect(await found).toBeUndefined()
       await expectPayment(deps, otherPayment, { status: 'succeeded' })
     },
   )

@@ -1,6 +1,7 @@
 /** Goal: a payment's row without a reference belongs to the capture that it names, and no other. */
 import { expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
+import { runSyncJobs } from '../../../shared/sync/sync-run.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { aFinding } from '../../support/money-rows.ts'
 import {
@@ -54,40 +55,26 @@ it('a row waits until the provider finds its capture, and its void is asked abou
   expect(deps.provider.countOf('getPayment') - asked).toBe(1)
 })
 
-it('a void is asked about once more, although the provider did not find the paid row for days', async ({
-  deps,
-  credited,
-  sync,
-  syncAfter,
-  showAnew,
-  syncDays,
-}) => {
-  deps.provider.answer('getPayment', { kind: 'not_found' })
-  const row = rowNow(deps, credited, { reference: '' })
-  await sync(row)
-  await syncDays(3)
-  expect(await findingAbout(deps, row.providerPaymentId, 'transaction_unexplained')).toBeDefined()
-  deps.provider.heal('getPayment')
-
-  showAnew(row, { status: 'reversed' })
-  await syncAfter(86_400)
-
-  await expectPayment(deps, credited, { isVoid: true })
-})
-
 it.for([{ kind: 'unanswered', reason: 'server_error' }, { kind: 'not_found' }] as const)(
-  'a void without a reference waits for days until the provider knows its payment: %o',
-  async (answer, { deps, credited, sync, syncAfter, showAnew, syncDays }) => {
+  'a void waits for days until the provider knows its payment, although its paid row did not: %o',
+  async (answer, { deps, credited, sync, showAnew, syncDays }) => {
+    deps.provider.answer('getPayment', answer)
     const row = rowNow(deps, credited, { reference: '' })
     await sync(row)
-    deps.provider.answer('getPayment', answer)
+    await syncDays(3)
+    const { providerPaymentId: id } = row
+    expect(await findingAbout(deps, id, 'transaction_unexplained')).toBeDefined()
     showAnew(row, { status: 'reversed' })
     await syncDays(3)
-    const subject = `${row.providerPaymentId}#reversal`
-    expect(await findingAbout(deps, subject, 'transaction_unexplained')).toBeDefined()
+    expect(await findingAbout(deps, `${id}#reversal`, 'transaction_unexplained')).toBeDefined()
+    const checkAlone = () => {
+      deps.clock.advance(3_600)
+      return runSyncJobs(deps, { woken: false })
+    }
+    await checkAlone()
     deps.provider.heal('getPayment')
 
-    await syncAfter(3_600)
+    await checkAlone()
 
     await expectPayment(deps, credited, { isVoid: true })
   },
@@ -148,25 +135,26 @@ it.for(['reversed', 'failed'] as const)(
   },
 )
 
-it('a row that the provider books again after the void of a posted payment is the house’s', async ({
-  deps,
-  credited,
-  rows,
-  sync,
-}) => {
-  const row = rowNow(deps, credited)
-  await sync(row)
-  rows.splice(0, 1, { ...row, status: 'reversed' })
-  await sync()
-  deps.published.length = 0
+it.for([
+  ['a posted', 'success'],
+  ['an open', 'reversed'],
+] as const)(
+  'a row that the provider books again after the void of %s payment is the house’s',
+  async ([, status], { deps, credited, rows, sync }) => {
+    const row = rowNow(deps, credited)
+    await sync({ ...row, status })
+    rows.splice(0, 1, { ...row, status: 'reversed' })
+    await sync()
+    deps.published.length = 0
 
-  // A page that the provider made before the void.
-  await sync(row, { ...row, transactionId: 'txn_again' })
+    // A page that the provider made before the void.
+    await sync(row, { ...row, transactionId: 'txn_again' })
 
-  expect(deps.published).toMatchObject([{ subject: 'txn_again#transaction_unexplained' }])
-  const { providerMinor } = row
-  expect(await sumsOf(deps)).toMatchObject({ providerMinor, otherMinor: providerMinor })
-})
+    expect(deps.published).toMatchObject([{ subject: 'txn_again#transaction_unexplained' }])
+    const { providerMinor } = row
+    expect(await sumsOf(deps)).toMatchObject({ providerMinor, otherMinor: providerMinor })
+  },
+)
 
 it('a second row of a posted payment’s capture that is void before it settles leaves the payment', async ({
   deps,

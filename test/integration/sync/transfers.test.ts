@@ -194,7 +194,7 @@ describe('a row out that names a payment', () => {
     },
   )
 
-  it('money in, or a row that failed or moved nothing, is no case', async ({
+  it('money in, a dispute, or a row that failed or moved nothing, is no case', async ({
     deps,
     credited,
     sync,
@@ -206,6 +206,7 @@ describe('a row out that names a payment', () => {
         cashflow: 'MONEY_IN',
         type: 'TRANSFER_IN',
       }),
+      rowOut(deps, { reference_id: `about ${paymentId}`, type: 'CHARGEBACK' }),
       rowOut(deps, { reference_id: paymentId, status: 'FAILED' }),
       rowOut(deps, { reference_id: paymentId, amount: 0, net_amount: 0 }),
     )

@@ -237,6 +237,7 @@ describe('alerts about one endpoint', () => {
       await deliver(deps, { ...delivery, attempts }, { test: true })
       deps.clock.advance(6 * 3_600)
     }
+    await abandon(deps, endpoint)
 
     const key = testDeliveryKey(delivery.deliveryId)
     const publish = async (alert: Alert) => {
