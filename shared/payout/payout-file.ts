@@ -91,7 +91,7 @@ async function readyBatch(deps: PayoutFileDeps, number: number, operator: string
   const others = await mapInChunks(settlements, SIDE_BY_SIDE, (one) =>
     otherLiveBatch(deps, one, number),
   )
-  const earlier = others.find((other) => other !== undefined)
+  const earlier = others.find(Boolean)
   const why =
     closed.length > 0
       ? `${closed.length} of its ${settlements.length} payouts are paid or failed`

@@ -39,9 +39,8 @@ async function lastAnswerOf(deps: ListDeps, endpointId: EndpointId) {
   const keys = await listedKeys(deps, [endpointId], undefined, NEWEST)
   const { rows } = await findDeliveries(deps, keys)
   const attempts = await Promise.all(rows.map((delivery) => attemptsOf(deps, delivery, 1)))
-  return attempts
-    .flat()
-    .flatMap(({ at, error }) => (error === undefined ? at : []))
+  return [...attempts.flat(), ...rows.map(({ success }) => success)]
+    .flatMap((one) => (one && !one.error ? one.at : []))
     .toSorted()
     .at(-1)
 }

@@ -62,20 +62,22 @@ export async function storeAttemptResult(
 ): Promise<boolean> {
   assertInvariant(delivery.claimToken !== undefined, 'an attempt is recorded on its claim')
   const { set, remove } = changesAfter(delivery, attempt, state)
-  const { number } = attempt
   const success = delivery.unlisted && state.status === 'succeeded' ? toItem(attempt) : undefined
   const step = update(
     keyOfDelivery(delivery),
-    { set: { ...set, attempts: number, success }, remove: [...CLAIM_FIELDS, ...remove] },
+    { set: { ...set, attempts: attempt.number, success }, remove: [...CLAIM_FIELDS, ...remove] },
     hasSameClaim(delivery, attempt),
   )
   if (success === undefined) {
-    const attemptStep = put(keyOfAttempt(delivery, attempt), attemptRow(attempt))
-    return (await deps.table.transact({ delivery: step, attempt: attemptStep })).applied
+    const steps = {
+      delivery: step,
+      attempt: put(keyOfAttempt(delivery, attempt), attemptRow(attempt)),
+    }
+    return (await deps.table.transact(steps)).applied
   }
   // A single write ends the delivery. If the SDK repeats the write, the table refuses it.
   const { applied, item } = await deps.table.write(step)
-  return applied || v.parse(v.optional(DeliverySchema), item)?.success?.number === number
+  return applied || v.parse(v.optional(DeliverySchema), item)?.success?.number === attempt.number
 }
 
 function keyOfAttempt({ deliveryId, isTest }: NamedDelivery, { number }: DeliveryAttempt) {

@@ -15,7 +15,7 @@ import {
 } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
 import { redeliver, redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver.ts'
-import { beforeFirst, memoryDeps, type TestDeps, withoutQueue } from '../../support/test-deps.ts'
+import { beforeFirst, memoryDeps, withoutQueue } from '../../support/test-deps.ts'
 import {
   attemptRows,
   deliver,
@@ -75,12 +75,13 @@ it.for([
     await deps.table.write(
       put(deliveryKey(delivery.deliveryId), { ...deliveryRow(delivery), ...due }),
     )
-    const key = eventKey(event.subject, event.name)
-    await deps.table.write(put(key, { ...eventRow(event), ...due, work: kind.work }))
+    const row = { ...eventRow(event), ...due, work: kind.work }
+    await deps.table.write(put(eventKey(event.subject, event.name), row))
 
-    const drained = await drainSlot(deps, kind, { slot: 0, part: 0, parts: 1 })
-
-    expect(drained).toStrictEqual({ done, failed: 0 })
+    expect(await drainSlot(deps, kind, { slot: 0, part: 0, parts: 1 })).toStrictEqual({
+      done,
+      failed: 0,
+    })
   },
 )
 
@@ -106,10 +107,6 @@ it.for(['id', 'suspenseId'])(
   },
 )
 
-function passDays(deps: TestDeps, count: number) {
-  return deps.clock.pass(count * DAY_MS)
-}
-
 /* redeliver.test.ts tests the retention of redelivered events. */
 it('an expired delivery counts as deleted; its event is kept longer (section 9)', async ({
   deps,
@@ -120,7 +117,7 @@ it('an expired delivery counts as deleted; its event is kept longer (section 9)'
   await deliver(deps, delivery)
   expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
 
-  passDays(deps, 91)
+  deps.clock.pass(91 * DAY_MS)
 
   await expect(redeliver(deps, { clientId, deliveryId, operator: 'ayu' })).rejects.toMatchObject({
     code: 'not_found',
@@ -129,15 +126,10 @@ it('an expired delivery counts as deleted; its event is kept longer (section 9)'
   expect(await attemptRows(deps, { deliveryId })).toStrictEqual([])
   expect(await deliveriesOfEvent(deps, clientId, event.eventId)).toStrictEqual([])
   expect(await listEventsOf(deps, event.subject)).toHaveLength(1)
-  passDays(deps, 30)
+  deps.clock.pass(30 * DAY_MS)
   expect(await listEventsOf(deps, event.subject)).toStrictEqual([])
-  const bulk = {
-    clientId,
-    endpointId,
-    operator: 'ayu',
-    since: event.firedAt,
-    status: undefined,
-    cursor: undefined,
-  }
-  expect(await redeliverToEndpoint(deps, bulk)).toMatchObject({ count: 0 })
+  const request = { since: event.firedAt, status: undefined, cursor: undefined }
+  expect(
+    await redeliverToEndpoint(deps, { clientId, endpointId, operator: 'ayu', ...request }),
+  ).toMatchObject({ count: 0 })
 })

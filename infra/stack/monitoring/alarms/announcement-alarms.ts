@@ -14,8 +14,8 @@ export function announcementAlarms(watched: Watched): readonly AlarmSpec[] {
       impact: 'merchants, whose webhooks come late or never.',
       measure: watched.our('DeliveriesLate', OVERALL, 'Maximum'),
       unit: 'milliseconds',
-      when: { above: 5 * MINUTE_MS, minutes: 5, periods: 2 },
-      because: 'Due work looks after 1, 3, 7 and 15 minutes. Slow endpoints do not count.',
+      when: { above: 5 * MINUTE_MS, minutes: 5, periods: 2, outOf: 3 },
+      because: 'Due work looks after at most 2, 5, 10 and 19 minutes. Slow endpoints do not count.',
     },
   ]
 }

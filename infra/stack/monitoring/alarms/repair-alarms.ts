@@ -58,7 +58,7 @@ function lateWork({ our }: Watched): readonly AlarmSpec[] {
       id: 'alerts-late',
       summary: 'Alerts to operators wait to be published.',
       impact: 'operators, who do not know of money in suspense or of abandoned deliveries.',
-      // A suspense item whose alert fails is due later, so it is never late.
+      // A suspense item whose alert fails is due later, so never late.
       measure: {
         formula: countOf([`${orZero('late')} > ${15 * MINUTE_MS}`, `${orZero('failed')} > 0`]),
         metrics: {
@@ -68,7 +68,7 @@ function lateWork({ our }: Watched): readonly AlarmSpec[] {
       },
       unit: 'signs',
       when: { atLeast: 1, minutes: 5, periods: 3 },
-      because: 'Due work tries again each minute. A quarter of an hour means fifteen failures.',
+      because: 'Due work tries again within two minutes: at least seven failures.',
     },
   ]
 }
