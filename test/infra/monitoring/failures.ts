@@ -151,7 +151,7 @@ export const FAILURES: readonly Failure[] = [
     },
   },
   {
-    name: 'callbacks are lost, and due work finds the payments minutes later',
+    name: 'callbacks are lost, and all merchants answer late',
     during: { 'SuccessHeard callback': 'missing', 'TimeToAnnounce TC(:60000)': 'missing' },
     lasts: 240,
     alarms: {
