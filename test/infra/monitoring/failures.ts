@@ -143,6 +143,12 @@ export const FAILURES: readonly Failure[] = [
     alarms: { 'provider-failing': 10, 'page-money-in': 10 },
   },
   {
+    name: 'the check of one payment fails every time',
+    during: { DueWorkFailures: every(3, 1) },
+    lasts: 90,
+    alarms: { 'work-failing': 75 },
+  },
+  {
     name: 'callbacks are lost, and all merchants answer late',
     during: { 'SuccessHeard callback': 'missing', 'TimeToAnnounce TC(:60000)': 'missing' },
     lasts: 240,
