@@ -30,6 +30,7 @@ export const METRICS = {
   DeliveryAttempts: { unit: 'Count', dimensionSets: [['outcome']] },
   /** Runs of due work, one a minute. Without runs, lost work is not repaired. */
   DueWorkRuns: COUNT,
+  /** Also expiries without an answer for an hour. */
   DueWorkFailures: COUNT,
   /**
    * The delay of the oldest overdue item of each kind, every minute, and of each delivery that is
@@ -103,6 +104,7 @@ export const LOG_METRICS: Readonly<Partial<Record<LogCode, MetricValues>>> = {
     DeliveriesLate: 'delivery_late_ms',
     PaymentChecksLate: 'payment_late_ms',
   },
+  'payment.check_failed': { DueWorkFailures: 'failed' },
   'due_work.drained': { DueWorkFailures: 'failed', DeliveriesRepaired: 'delivery' },
   'suspense.recorded': { SuspenseItems: 1 },
   'alert.failed': { AlertFailures: 1 },

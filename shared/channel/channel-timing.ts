@@ -22,13 +22,8 @@ export function expiryOf(
 ) {
   const { expiryMs, settable } = timingAt(channel, now)
   const channelExpiresAt = addMs(now, expiryMs)
-  const clientExpiresAt = expiresInSeconds ? addMs(now, expiresInSeconds * SECOND_MS) : undefined
-  const expiresAt =
-    clientExpiresAt === undefined
-      ? channelExpiresAt
-      : settable
-        ? clientExpiresAt
-        : earlier(clientExpiresAt, channelExpiresAt)
+  const wantedAt = expiresInSeconds ? addMs(now, expiresInSeconds * SECOND_MS) : channelExpiresAt
+  const expiresAt = settable ? wantedAt : earlier(wantedAt, channelExpiresAt)
   return { expiresAt, sentUpstream: settable ? expiresAt : undefined }
 }
 

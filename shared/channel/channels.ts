@@ -53,7 +53,7 @@ const ALL_DAY = [{ ...START, expiryMs: DAY_MS, settable: false, usualMs: 15 * MI
 const PUSH = { lifetimeMs: 60 * SECOND_MS }
 
 /** The terms of an unknown wallet, and of every wallet before the first entry of its own terms. */
-const ANY_WALLET: Terms = { tariffs: [{ ...START, bps: 200, flatMinor: 500 }], timings: ALL_DAY }
+const ANY_WALLET: Terms = { tariffs: tariff(200, 500), timings: ALL_DAY }
 
 /** A payment expires so soon that an earlier check would help little. */
 const HALF_HOUR = [{ ...START, expiryMs: 30 * MINUTE_MS, settable: false }]
@@ -62,7 +62,7 @@ const QRIS: Channel = {
   method: 'qris',
   code: '',
   needs: {},
-  tariffs: [{ ...START, bps: 70, flatMinor: 0 }],
+  tariffs: tariff(70),
   timings: [{ ...START, expiryMs: 2 * DAY_MS, settable: false }],
   // Other pages say 10 million, and 30 days.
   facts: {
@@ -81,29 +81,29 @@ export const CHANNELS: readonly Channel[] = [
     facts: walletFacts(100, 20 * MILLION, '14 days, only of merchant-initiated payments', 'push'),
     needs: { phone: true },
     push: PUSH,
-    tariffs: [{ ...START, bps: 200, flatMinor: 0 }],
+    tariffs: tariff(200),
     timings: [{ ...START, expiryMs: 55 * SECOND_MS, settable: false, graceMs: MINUTE_MS }],
   }),
   wallet('DANA', {
     facts: walletFacts(100, 20 * MILLION, '30 days'),
-    tariffs: [{ ...START, bps: 150, flatMinor: 500 }],
+    tariffs: tariff(150, 500),
     timings: ALL_DAY,
   }),
   wallet('LINKAJA', {
     facts: walletFacts(1, 20 * MILLION, '30 days, only of the whole amount'),
-    tariffs: [{ ...START, bps: 150, flatMinor: 0 }],
+    tariffs: tariff(150),
     timings: HALF_HOUR,
   }),
   wallet('SHOPEEPAY', {
     facts: walletFacts(1, 20 * MILLION, '365 days'),
-    tariffs: [{ ...START, bps: 200, flatMinor: 0 }],
+    tariffs: tariff(200),
     timings: HALF_HOUR,
   }),
   wallet('GOPAY', {
     facts: walletFacts(1, 50 * MILLION, '45 days'),
     settlementDays: 1,
     needs: { returnUrls: ['success', 'failure', 'cancel'] },
-    tariffs: [{ ...START, bps: 200, flatMinor: 0 }],
+    tariffs: tariff(200),
     timings: HALF_HOUR,
   }),
   QRIS,
@@ -127,6 +127,10 @@ export function channelOf({ method, channelCode = '' }: ChannelChoice): Channel 
   }
 }
 
+function tariff(bps: number, flatMinor = 0): Terms['tariffs'] {
+  return [{ ...START, bps, flatMinor }]
+}
+
 function bank(
   code: string,
   settlement: Pick<Channel, 'settlesAtOnce' | 'settlementDays' | 'facts'> = {},
@@ -135,7 +139,7 @@ function bank(
     method: 'virtual_account',
     code,
     needs: { displayName: true },
-    tariffs: [{ ...START, bps: 0, flatMinor: 4_000 }],
+    tariffs: tariff(0, 4_000),
     timings: [{ ...START, expiryMs: DAY_MS, settable: true }],
     ...settlement,
   }
@@ -154,7 +158,7 @@ function wallet(code: string, { tariffs, timings, ...fields }: Terms & Partial<C
 
 export function isSupportedBank(code: string, at: Timestamp): boolean {
   return channelOf({ method: 'virtual_account', channelCode: code }).tariffs.some(
-    (tariff) => tariff.effectiveFrom <= at,
+    ({ effectiveFrom }) => effectiveFrom <= at,
   )
 }
 

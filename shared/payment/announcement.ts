@@ -21,7 +21,6 @@ import {
   type AnnounceDeps,
   type Announcement,
   announce,
-  type Fact,
   FRESH_MS,
   sendAnnouncement,
 } from '../webhook/delivery/announce.ts'
@@ -34,16 +33,17 @@ export async function announcementOf(deps: AnnounceDeps, payment: Payment): Prom
   const firedAt = payment.transitions.at(-1)?.at ?? payment.createdAt
   return name === undefined
     ? { steps: {}, deliveries: [], freshUntil: addMs(firedAt, FRESH_MS) }
-    : announce(deps, factOf(payment, name, toWebhookData(payment), firedAt))
+    : announceOf(deps, payment, name, toWebhookData(payment), firedAt)
 }
 
-function factOf(
+function announceOf(
+  deps: AnnounceDeps,
   { paymentId, clientId }: Payment,
   name: string,
   data: object,
   firedAt: Timestamp,
-): Fact {
-  return { name, subject: subjectOfPayment(paymentId), clientId, data, firedAt }
+) {
+  return announce(deps, { name, subject: subjectOfPayment(paymentId), clientId, data, firedAt })
 }
 
 /** Announces the newest movement of the payment's money (design section 8). */
@@ -51,7 +51,7 @@ export async function announcementOfMovement(deps: AnnounceDeps, payment: Paymen
   const movement = payment.movements.at(-1)
   assertInvariant(movement !== undefined, 'a payment whose money moved has a movement')
   const data = toReversedData(payment, movement)
-  return announce(deps, factOf(payment, reversedEventName(movement), data, movement.notedAt))
+  return announceOf(deps, payment, reversedEventName(movement), data, movement.notedAt)
 }
 
 /** Announces the payment's dispute, once for each state (design section 14). */
@@ -62,7 +62,7 @@ export function announcementOfDispute(
   firedAt: Timestamp,
 ) {
   const name = disputedEventName(dispute.caseId, dispute.state)
-  return announce(deps, factOf(payment, name, toDisputedData(payment, dispute), firedAt))
+  return announceOf(deps, payment, name, toDisputedData(payment, dispute), firedAt)
 }
 
 /** Announces held money of the payment, once for each of its statuses (design section 8). */
@@ -73,7 +73,7 @@ export function announcementOfHeld(
   firedAt: Timestamp,
 ) {
   const name = heldEventName(held.suspenseId, held.status)
-  return announce(deps, factOf(payment, name, toHeldData(payment, held), firedAt))
+  return announceOf(deps, payment, name, toHeldData(payment, held), firedAt)
 }
 
 /** A payment as its last transition leaves it, and the steps that write it. */

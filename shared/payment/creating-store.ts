@@ -185,8 +185,9 @@ export async function claimTakeover(
     providerAttempts,
     ...(remembers ? undefined : dueFields(next)),
   }
-  const isFree = all(isAttempt(next.attempt - 1), leaseIsOver(now))
-  const isAsRead = all(
+  const isFreeAsRead = all(
+    isAttempt(next.attempt - 1),
+    leaseIsOver(now),
     unchanged('leaseUntil', read.leaseUntil),
     unchanged('erasedAt', read.erasedAt),
     (remembers ? present : absent)('rememberedProviderPaymentIds'),
@@ -195,7 +196,7 @@ export async function claimTakeover(
   const step = update(
     paymentKey(next.paymentId),
     { set, remove: ['failure', 'ttl', ...keptErasure] },
-    all(isFree, isAsRead),
+    isFreeAsRead,
   )
   const outcome = await deps.table.write(step)
   return outcome.applied ? outcome : withOwnClaim(outcome, next)

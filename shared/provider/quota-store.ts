@@ -58,10 +58,7 @@ type Calls = ReadonlyMap<ProviderOperation, number>
  * 9). So all workers together never exceed the quota. A paused operation gets no calls. `retryAt`:
  * when the caller can take the missing calls; undefined if all were granted.
  */
-export async function takeCalls(
-  deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now' | 'memory'>,
-  wantedCalls: Calls,
-) {
+export async function takeCalls(deps: PauseDeps & Pick<Deps, 'stage'>, wantedCalls: Calls) {
   const now = deps.now()
   const window = quotaWindow(callsPerMinute(deps.stage, now), now)
   const pauses = await pausesOf(deps, wantedCalls.keys())
@@ -204,7 +201,7 @@ export async function takeShare(
 
 /** Taken from the quota in portions, used one by one. */
 export function callBudget(
-  deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now' | 'memory'>,
+  deps: PauseDeps & Pick<Deps, 'stage'>,
   portions: Readonly<Partial<Record<ProviderOperation, number>>>,
 ) {
   const callsLeft = new Map<ProviderOperation, number>()

@@ -27,15 +27,13 @@ export function explainRefusal(
   if (isAccountWide || isNotActivated) return undefined
   const { least = 0, most = Infinity } = facts?.amounts ?? {}
   if (notionalMinor < least || notionalMinor > most) {
-    const limits = `${least} to ${most}`
-    return { field: 'amount', message: `amount must be ${limits} for channel ${channelCode}` }
+    const message = `amount must be ${least} to ${most} for channel ${channelCode}`
+    return { field: 'amount', message }
   }
   if (needs.phone && !PHONE_FORM.test(customer?.phone ?? '')) {
     const form = 'an Indonesian mobile number (+628...)'
-    return {
-      field: 'customer.phone',
-      message: `customer.phone must be ${form} for channel ${channelCode}`,
-    }
+    const message = `customer.phone must be ${form} for channel ${channelCode}`
+    return { field: 'customer.phone', message }
   }
   return undefined
 }

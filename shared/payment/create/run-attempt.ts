@@ -100,9 +100,8 @@ async function failAttempt(
   const stored = await releaseAfterFailure(deps, creating, failure)
   // Alarms must distinguish the refusal of one payment, and what operators know, from our failure.
   const fields = { ...loggedCreate(creating), reason: code ?? outcome }
-  if (wrongField) deps.log.warn('payment.create_refused', fields)
-  else if (isReported) deps.log.warn('payment.create_not_activated', fields)
-  else deps.log.warn('payment.create_failed', fields)
+  const known = isReported ? 'payment.create_not_activated' : 'payment.create_failed'
+  deps.log.warn(wrongField ? 'payment.create_refused' : known, fields)
   return replayOrFail(stored, message, wrongField)
 }
 

@@ -1,5 +1,6 @@
 import {
   closesUpstream,
+  isLongPastItsTime,
   isPastItsTime,
   nextCheckAt,
   RETRY_CHECK_MS,
@@ -47,8 +48,15 @@ export async function checkDuePayment(
   const result = await (stored.status === 'creating' || isForeign(stored)
     ? checkLastTime(deps, stored, claim)
     : checkPendingPayment(deps, stored, claim))
-  if (result !== 'checked')
-    deps.log.warn('payment.check_failed', { payment_id: duePayment.paymentId, reason: result })
+  if (result !== 'checked') {
+    // Most calls are answered at the next try: only what lasts an hour counts.
+    const isLate = stored.status !== 'creating' && isLongPastItsTime(stored, now)
+    deps.log.warn('payment.check_failed', {
+      payment_id: stored.paymentId,
+      reason: result,
+      failed: Number(isLate && result === 'unanswered'),
+    })
+  }
   return result
 }
 

@@ -23,9 +23,7 @@ export type AnnounceDeps = ListDeps & {
 export type Announcement = Awaited<ReturnType<typeof announce>>
 
 /** What an event announces. Its type is the beginning of its name. */
-export type Fact = Pick<Event, 'name' | 'subject' | 'clientId' | 'firedAt'> & {
-  readonly data: object
-}
+type Fact = Pick<Event, 'name' | 'subject' | 'clientId' | 'firedAt'> & { readonly data: object }
 
 /**
  * Steps of an event and of a delivery to each endpoint that subscribes to it (design section 4,

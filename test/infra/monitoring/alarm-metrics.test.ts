@@ -84,6 +84,12 @@ it('a payment that the provider refuses for its content is neither a failed crea
   expect(emitted.get('Payments')).toMatchObject([refusal, refusal])
 })
 
+it('an expiry without an answer for an hour is a failure of due work', async () => {
+  const lines = await emittedIn(SCENES['provider-failing'] ?? refuseCreate)
+
+  expect(lines).toContainEqual(expect.objectContaining({ name: 'DueWorkFailures', value: 1 }))
+})
+
 it('a sweep emits the number of clients that it queued, even zero', async () => {
   const emitted = await emittedIn(SCENES['sweep-not-run'] ?? refuseCreate)
 

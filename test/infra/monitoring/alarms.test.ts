@@ -199,7 +199,6 @@ describe('alarms that calculate', () => {
     ['api-errors-lasting', 'one in a hundred requests fails', { errors: 10, requests: 1_000 }],
     ['requests-refused', 'no caller can log in', { refused: 20, requests: 20 }],
     ['provider-failing', 'two of five calls fail', { calls_get_payment: 5, errors_get_payment: 2 }],
-    ['deliveries-failing', 'the worker reaches no merchant', { failed: 20 }],
     [
       'deliveries-failing',
       'the worker reaches no merchant until the last tries',
@@ -213,7 +212,6 @@ describe('alarms that calculate', () => {
     ],
     ['requests-throttled-lasting', 'one in fifty is refused', { refused: 20, requests: 1_000 }],
     ['settlements-stuck', 'no worker takes the waiting clients', { waiting: 1 }],
-    ['table-throttled', 'an index refuses writes', { m9: 10 }],
     [
       'table-near-maximum',
       'all its units are used',
@@ -259,7 +257,6 @@ describe('alarms that calculate', () => {
     ],
     ['deliveries-failing', 'one merchant is down', { failed: 80, succeeded: 20 }],
     ['messages-waiting', 'retries explain the age', { webhooks: 1_200, settlements: 4_500 }],
-    ['settlements-stuck', 'some clients are finished', { finished: 1, waiting: 5 }],
   ])('%s is off when %s', (id, _, values) => {
     expect(isBad(id, values)).toBe(false)
   })

@@ -1,5 +1,5 @@
 /** What a metric does each minute after the failure began, or before it in a minute below zero. */
-export type Values = Readonly<
+type Values = Readonly<
   Record<string, number | 'missing' | ((minute: number) => number | undefined)>
 >
 
@@ -16,6 +16,14 @@ export function every(minutes: number, value: number, first = 0) {
 
 export function once(minute: number) {
   return minute === 0 ? 1 : undefined
+}
+
+export function gone(...metrics: readonly string[]): Values {
+  return Object.fromEntries(metrics.map((name) => [name, 'missing']))
+}
+
+export function afterSweep(from: number, to: number, value: number) {
+  return (minute: number) => (minute >= SWEEP + from && minute < SWEEP + to ? value : undefined)
 }
 
 /** No merchant sends anything, and nothing is wrong: schedules and the probe run. */
@@ -54,6 +62,7 @@ export const BUSY: Values = {
   'ProviderErrors get_request Sum': 0,
   'ProviderErrors get_payment SampleCount': 15,
   'ProviderErrors get_payment Sum': 0,
+  'ProviderErrors cancel_request SampleCount': 2,
   'Invocations api-create-payment': 20,
   'Errors api-create-payment': 0,
   'Throttles api-create-payment': 0,

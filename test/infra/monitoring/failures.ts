@@ -1,14 +1,10 @@
 import { MINUTE_MS } from '../../../shared/time.ts'
-import { BUSY, DAY, every, IDLE, once, SWEEP, type Values } from './calm-metrics.ts'
-
-function gone(...metrics: readonly string[]): Values {
-  return Object.fromEntries(metrics.map((name) => [name, 'missing']))
-}
+import { afterSweep, BUSY, DAY, every, gone, IDLE, once, SWEEP } from './calm-metrics.ts'
 
 const MONEY = Object.keys(BUSY).filter((name) =>
   /^(Payments|SuccessHeard|TimeTo|Delivery|Provider)|create-payment/.test(name),
 )
-const NOTHING_ARRIVES: Values = {
+const NOTHING_ARRIVES = {
   ...gone(...MONEY, 'Count', '4xx', '5xx', 'AllowedRequests ALL', 'Requests', '5xxErrorRate'),
   'Errors probe-front': 1,
 }
@@ -17,16 +13,12 @@ const NO_ANNOUNCEMENTS = gone(
   'TimeToAnnounce TC(:60000)',
   'DeliveryAttempts succeeded',
 )
-const NO_CREATES: Values = { ...gone('Payments created'), 'Payments create_failed': 20 }
-
-function afterSweep(from: number, to: number, value: number) {
-  return (minute: number) => (minute >= SWEEP + from && minute < SWEEP + to ? value : undefined)
-}
+const NO_CREATES = { ...gone('Payments created'), 'Payments create_failed': 20 }
 
 export type Failure = {
   readonly name: string
-  readonly before?: Values
-  readonly during: Values
+  readonly before?: typeof BUSY
+  readonly during: typeof BUSY
   /** How long it lasts in the test, in minutes. */
   readonly lasts: number
   /** The alarms that go on, and the minutes within which each goes on. */
@@ -43,14 +35,8 @@ export const FAILURES: readonly Failure[] = [
   },
   { name: 'traffic with nothing wrong', during: {}, lasts: 30 * 60, alarms: {} },
   {
-    name: 'the front is dead',
+    name: 'the front is dead, or DNS is gone',
     during: NOTHING_ARRIVES,
-    lasts: 180,
-    alarms: { 'probe-failing': 5, 'page-front': 5 },
-  },
-  {
-    name: 'DNS is gone',
-    during: { ...NOTHING_ARRIVES, Requests: 'missing' },
     lasts: 180,
     alarms: { 'probe-failing': 5, 'page-front': 5 },
   },
@@ -151,7 +137,19 @@ export const FAILURES: readonly Failure[] = [
     },
   },
   {
-    name: 'callbacks are lost, and due work finds the payments minutes later',
+    name: 'the provider answers everything but cancels',
+    during: { 'ProviderErrors cancel_request Sum': 2 },
+    lasts: 60,
+    alarms: { 'provider-failing': 10, 'page-money-in': 10 },
+  },
+  {
+    name: 'the check of one payment fails every time',
+    during: { DueWorkFailures: every(3, 1) },
+    lasts: 90,
+    alarms: { 'work-failing': 75 },
+  },
+  {
+    name: 'callbacks are lost, and all merchants answer late',
     during: { 'SuccessHeard callback': 'missing', 'TimeToAnnounce TC(:60000)': 'missing' },
     lasts: 240,
     alarms: {
@@ -189,10 +187,9 @@ export const FAILURES: readonly Failure[] = [
     during: {
       // Each client is tried five times, half an hour apart.
       'Errors settle-client': (minute) =>
-        minute >= SWEEP && minute < SWEEP + 150 && (minute - SWEEP) % 30 === 5 ? 3 : undefined,
+        (minute - SWEEP) % 30 === 5 ? afterSweep(0, 150, 3)(minute) : undefined,
       'NumberOfMessagesDeleted settlements': 'missing',
-      'ApproximateNumberOfMessagesVisible settlements-dead': (minute) =>
-        minute >= SWEEP + 155 ? 3 : undefined,
+      'ApproximateNumberOfMessagesVisible settlements-dead': afterSweep(155, DAY, 3),
     },
     lasts: SWEEP + 240,
     alarms: {

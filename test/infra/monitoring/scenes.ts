@@ -107,6 +107,7 @@ async function abandonDelivery(deps: MemoryDeps) {
   await drainQueue(deps)
 }
 
+const UNREACHABLE = { kind: 'unanswered', reason: 'unreachable' } as const
 const UNREADABLE = ['not a message of ours']
 
 /** No client may be credited with this payment. */
@@ -141,7 +142,10 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     const { paymentRequestId } = await aPending(deps)
     deps.provider.close(paymentRequestId, 'expired')
     deps.clock.advance(A_DAY_S)
-    answerLate(deps, 'getRequest', { kind: 'unanswered', reason: 'unreachable' })
+    answerLate(deps, 'getRequest', UNREACHABLE)
+    await runDueWork(deps)
+    answerLate(deps, 'cancelRequest', UNREACHABLE)
+    deps.clock.advance(A_DAY_S)
     await runDueWork(deps)
     const payment = await aPending(deps)
     const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
@@ -188,7 +192,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   'sweep-not-run': sweepTwice,
   // A failed read is repeated half an hour later.
   'sync-late': async (deps) => {
-    answerLate(deps, 'listTransactions', { kind: 'unanswered', reason: 'unreachable' })
+    answerLate(deps, 'listTransactions', UNREACHABLE)
     await run(syncProviderTransactions, deps)
     deps.provider.heal('listTransactions')
     deps.clock.advance(30 * 60)

@@ -103,13 +103,6 @@ it.each([
     3,
     3,
   ],
-  [
-    'a wallet with an expiry of a minute',
-    { ...GOPAY, expiresInSeconds: 60 },
-    ['2026-11-20T04:01:00.000Z'],
-    1,
-    2,
-  ],
   ['an OVO push, one minute after its expiry', OVO_REQUEST, ['2026-11-20T04:01:55.000Z'], 2, 2],
 ])(
   '%s that stays unpaid has these checks, provider calls (section 9: at most 3) and writes',

@@ -188,16 +188,6 @@ it.each([
   },
 )
 
-it('a cancel whose answer was lost is checked within a minute, and ends as cancelled', async () => {
-  const { deps, reread, runDueWork, loseCancel, expectCancelled } = await aCancel()
-  await loseCancel('answer')
-
-  const { dueAt = '' } = await reread()
-  expect(dueAt > deps.now() && dueAt <= addMs(deps.now(), 60_000)).toBe(true)
-  await runDueWork()
-  await expectCancelled()
-})
-
 it('a cancel without an answer stays due within a minute, also with a check during the call', async () => {
   const DANA = aScene({ method: 'ewallet', channelCode: 'DANA' })
   const { deps, payment, item, reread, loseCancel } = await aCancel(DANA)

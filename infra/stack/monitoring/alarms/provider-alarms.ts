@@ -18,7 +18,7 @@ export const PROVIDER_OPERATIONS = [
  * Requests by callbacks and due work. Creates have a service level, the listing of transactions has
  * `sync-late`.
  */
-const STATUS_REQUESTS = ['get_request', 'get_payment'] as const
+const STATUS_REQUESTS = ['get_request', 'get_payment', 'cancel_request'] as const
 
 /** The provider does not answer, or refuses us. */
 export function providerAlarms(watched: Watched) {
@@ -44,7 +44,7 @@ function failingRequests({ our }: Watched): AlarmSpec {
   return {
     id: 'provider-failing',
     page: 'page-money-in',
-    summary: 'More than a fifth of our status requests to the provider fail.',
+    summary: 'More than a fifth of status requests or cancels at the provider fail.',
     impact: 'customers who paid and see it as pending, and merchants whose webhooks come late.',
     measure: {
       formula: countOf(bad),
@@ -57,7 +57,6 @@ function failingRequests({ our }: Watched): AlarmSpec {
     },
     unit: 'kinds of calls',
     when: { atLeast: 1, minutes: 5, periods: 2, outOf: 3 },
-    because:
-      'It needs at least five calls of one kind. A refusal that concerns one payment is no error.',
+    because: 'It needs at least five calls of one kind. The refusal of one payment is no error.',
   }
 }
