@@ -21,6 +21,9 @@ export type AssumeDeps = Pick<
 /** How long a payment waits for its settled row before its fee is assumed. */
 export const FEE_WAIT_MS = 7 * DAY_MS
 
+/** A payment that is open for so long is told to operators. */
+const TELL_AFTER_MS = 9 * DAY_MS
+
 /** The most payments that one run asks about, within a minute. */
 const MAX_AT_ONCE = 50
 /** After so many no run follows until the next day: each run may record a settlement. */
@@ -64,9 +67,13 @@ export async function postOverduePayments(
     for (const row of readableRows(deps, 'payment', readRows(OpenRowSchema, items))) {
       const reason = await postOverduePayment(deps, row.id).catch((cause: unknown) => {
         deps.log.error('payment.check_failed', { work: 'posting', id: row.id }, cause)
-        return undefined
+        return 'refused' as const
       })
-      if (reason !== undefined) unansweredCount++
+      if (reason && row.openAt < addMs(deps.now(), -TELL_AFTER_MS)) {
+        const payment = { paymentId: row.id, clientId }
+        await recordFinding(deps, { subject: row.id, cause: 'transaction_missing', payment })
+      }
+      if (reason && reason !== 'refused') unansweredCount++
       const isSilent = unansweredCount >= MAX_UNANSWERED
       // No other payment would be answered now. They stay open, and the settlement continues.
       if (isSilent && (reason === 'rate_limited' || reason === 'misconfigured')) return undefined
@@ -81,8 +88,8 @@ const MAX_TRIES = 3
 
 /**
  * Posts a payment that has waited long enough. The provider is asked once more; without a settled
- * row the estimate becomes the fee, with a finding. Answers why the provider answers nothing. Then,
- * and after a refusal, the payment stays open.
+ * row the estimate becomes the fee, with a finding. Answers why the provider answers nothing. Then
+ * the payment stays open.
  */
 async function postOverduePayment(
   deps: AssumeDeps,
@@ -96,7 +103,7 @@ async function postOverduePayment(
       return undefined
     }
     const answer = await askForOwnRow(deps, payment)
-    if (answer.kind === 'unanswered') return answer.reason === 'refused' ? undefined : answer.reason
+    if (answer.kind === 'unanswered') return answer.reason
     const { row, contradicting, isKnown, isVoid } = answer
     // The sync closes the payment of a void row. Of a failed row an operator asks the provider.
     if (isVoid) return undefined

@@ -85,8 +85,8 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     },
   )
 
-  it.for(['unreachable', 'server_error', 'rate_limited', 'misconfigured'] as const)(
-    'stays open, and delays no other payment, if the provider is %s',
+  it.for(['unreachable', 'server_error', 'rate_limited', 'misconfigured', 'refused'] as const)(
+    'stays open, delays no other payment, and is told after 9 days, if the provider is %s',
     async (reason, { deps, client, overdue }) => {
       await aSucceededPayment(deps, client, {
         notionalMinor: 50_000,
@@ -95,12 +95,15 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
       deps.provider.silence('listTransactions', reason)
 
       expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1, netMinor: 45_950 })
+      expect(deps.published).toStrictEqual([])
+      deps.clock.pass(2 * DAY_MS + 1)
+      await sweep(deps, client)
+      await expectFinding(deps, overdue.paymentId, 'transaction_missing', {})
       await expectFee(deps, overdue, ESTIMATED)
       deps.provider.heal('listTransactions')
       deps.provider.transactions.push(aTransaction(overdue))
 
       expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1, netMinor: 95_900 })
-      expect(deps.published).toStrictEqual([])
     },
   )
 
