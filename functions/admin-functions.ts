@@ -48,15 +48,9 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   admin('update-client', allAccess(changeOf('CLIENT'), BALANCE), { alerts: true }),
   look('get-client', { GetItem: ['CLIENT'] }),
   look('list-clients', listOf('CLIENT', 'by-owner')),
-  admin(
-    'issue-api-key',
-    allAccess(RECORDING, {
-      GetItem: ['CLIENT'],
-      PutItem: ['APIKEY'],
-      ConditionCheckItem: ['CLIENT'],
-    }),
-    { alerts: true },
-  ),
+  admin('issue-api-key', allAccess(RECORDING, { GetItem: ['CLIENT'], PutItem: ['APIKEY'] }), {
+    alerts: true,
+  }),
   admin('revoke-api-key', allAccess(changeOf('APIKEY'), { BatchGetItem: ['RATE'] })),
   look(
     'list-api-keys',

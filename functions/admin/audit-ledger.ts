@@ -14,7 +14,8 @@ export const handler = adminHandler(
       "Recomputes a merchant's ledger from its payments and settlements, newest first, lists " +
       'every difference and reports it. Without client_id: the house journal, suspense and the ' +
       'registers. An answer with next has not read everything: repeat the call with from, that ' +
-      'next, until an answer has none. Changes no money.',
+      'next, until an answer has none. The daily audits read what is unread. Changes no ' +
+      'money.',
     input,
   },
   (deps, { clientId, from }) =>

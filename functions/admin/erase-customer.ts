@@ -24,12 +24,5 @@ export const handler = adminHandler(
       'cannot be erased yet. Repeat until `complete`.',
     input,
   },
-  (deps, { operator, ...request }) => {
-    const { clientId, externalReference: reference = '', paymentId = '' } = request
-    return eraseCustomers(
-      deps,
-      clientId === undefined ? { paymentId } : { clientId, reference },
-      operator,
-    )
-  },
+  (deps, { operator, ...selection }) => eraseCustomers(deps, selection, operator),
 )

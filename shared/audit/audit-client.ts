@@ -6,9 +6,11 @@ import type { ClientId } from '../ids.ts'
 import { balanceOf } from '../ledger/ledger-store.ts'
 import { RUN_MS, runLimit } from '../settlement/sum-entries.ts'
 import { sendForEachClient } from '../settlement/sweep-settlements.ts'
+import { GATEWAY_OWNER } from '../table/schema.ts'
 import { DAY_MS, dayNumber, MINUTE_MS, msBetween, type Timestamp, timeLimit } from '../time.ts'
 import { auditAnswer, missingRow } from '../verdict/difference.ts'
 import {
+  addDifferences,
   alertDifferences,
   askForAudit,
   type ByPart,
@@ -41,7 +43,7 @@ export async function auditClient(deps: RunDeps, clientId: ClientId, auditId?: s
   const parts = await historyParts(deps, client, verdict, day)
   const { byPart, progress } = await judgeParts(parts, audit, isOver)
   const changed = progress ? { progress } : { historyDay: day, progress: undefined }
-  const judged = { verdict, parts, byPart, changed, readFrom: audit.beganAt }
+  const judged = { parts, byPart, changed, readFrom: audit.beganAt }
   await recordHistory(deps, clientId, figures, judged)
   if (progress) await askForAudit(deps, clientId, { auditId: audit.auditId })
   else deps.log.info('audit.completed', { client_id: clientId, audit_of: 'client' })
@@ -59,7 +61,6 @@ async function judgeFigures(deps: RunDeps, client: Client, verdict: Verdict) {
 }
 
 type JudgedHistory = {
-  readonly verdict: Verdict
   readonly parts: readonly Part[]
   readonly byPart: ByPart
   readonly changed: Partial<Pick<Verdict, 'historyDay' | 'progress'>>
@@ -71,11 +72,12 @@ async function recordHistory(
   deps: RunDeps,
   clientId: ClientId,
   figures: Awaited<ReturnType<typeof judgeFigures>> | undefined,
-  { verdict, parts, byPart, changed, readFrom }: JudgedHistory,
+  { parts, byPart, changed, readFrom }: JudgedHistory,
 ) {
-  const longSettlements = longSettlementsAfter(verdict, parts, byPart)
-  const allChanged = { longSettlements, ...changed }
-  const history = await recordDifferences(deps, clientId, byPart, allChanged, readFrom)
+  const changedIn = (verdict: Verdict) => {
+    return { longSettlements: longSettlementsAfter(verdict, parts, byPart), ...changed }
+  }
+  const history = await recordDifferences(deps, clientId, byPart, changedIn, readFrom)
   const added = [...(figures?.added ?? []), ...history.added]
   const unaccepted = changed.historyDay === undefined ? added : history.unaccepted
   await alertDifferences(deps, clientId, { unaccepted, added })
@@ -134,8 +136,8 @@ async function alertOwing(deps: RunDeps, clientId: ClientId, { owesSince, owesTo
 }
 
 /**
- * Sends a message for each client, and one for the gateway. A message that fails stops no other
- * message: the next call audits its client. Safe to repeat.
+ * Sends a message for the gateway, and one for each client. If one fails, the schedule sends all
+ * again. Safe to repeat.
  */
 export async function startAudits(deps: Pick<Deps, 'table' | 'queues' | 'log'>) {
   await askForAudit(deps, undefined)
@@ -155,8 +157,8 @@ export function runTimes(deps: Pick<Deps, 'monotonicMs'>) {
 /**
  * Audits a whole client now, newest first, and lists and reports the differences. `inconclusive`:
  * this call had no time for the whole history. A call with `from`, the `next` of this answer,
- * continues. Each answer has the differences of its own parts. Changes no money. Throws 404 for an
- * unknown client.
+ * continues. `unread`: a part that no call has time for. Each answer has the differences of its own
+ * parts. Changes no money. Throws 404 for an unknown client.
  */
 export async function auditLedger(deps: RunDeps, clientId: ClientId, from?: string) {
   const client = await findAuditedClient(deps, clientId)
@@ -167,13 +169,29 @@ export async function auditLedger(deps: RunDeps, clientId: ClientId, from?: stri
   const readFrom = deps.now()
   const day = dayNumber(readFrom)
   const parts = await historyParts(deps, client, { ...before, historyDay: undefined }, day)
-  const { byPart, partial, next } = await judgeNewest(parts, { from, ...times })
+  const { byPart, partial, next, unread } = await judgeNewest(parts, { from, ...times })
   // Only a call that began with the newest part knows that all parts were judged.
   const isWhole = from === undefined && next === undefined
   const changed = isWhole ? { historyDay: day, progress: undefined } : {}
-  const judged = { verdict: before, parts, byPart, changed, readFrom }
+  const judged = { parts, byPart, changed, readFrom }
   await recordHistory(deps, clientId, figures, judged)
-  if (!isWhole) await askForAudit(deps, clientId)
-  const found = [...(figures?.byPart.values() ?? []), ...byPart.values(), partial].flat()
-  return auditAnswer(found, next)
+  if (!isWhole) await leaveToDailyAudit(deps, clientId, before, partial)
+  const found = [figures?.byPart ?? [], byPart, partial].flatMap((some) => [...some.values()])
+  return auditAnswer(found.flat(), next, unread)
+}
+
+/**
+ * What a call has found in a part stands until an audit reads the part whole. The day's audit goes
+ * on if it is under way: a long one would never end if each call began it anew.
+ */
+export async function leaveToDailyAudit(
+  deps: RunDeps,
+  clientId: ClientId | undefined,
+  { progress }: Verdict,
+  partial: ByPart,
+) {
+  const owner = clientId ?? GATEWAY_OWNER
+  const { added } = await addDifferences(deps, owner, partial)
+  await alertDifferences(deps, owner, { unaccepted: added, added })
+  if (progress?.day !== dayNumber(deps.now())) await askForAudit(deps, clientId)
 }

@@ -14,7 +14,7 @@ import {
   recordDifferences,
   type Verdict,
 } from '../verdict/verdict-store.ts'
-import { type RunDeps, runTimes } from './audit-client.ts'
+import { leaveToDailyAudit, type RunDeps, runTimes } from './audit-client.ts'
 import { gatewayParts } from './gateway-parts.ts'
 import { type Part, REGISTERED, SUSPENSE } from './history.ts'
 import { auditUnderWay, judgeNewest, judgeParts } from './judge-parts.ts'
@@ -43,21 +43,22 @@ export async function auditGateway(deps: RunDeps, auditId?: string) {
 
 /**
  * Audits the whole gateway now, newest first, and lists and reports the differences.
- * `inconclusive` and `from`: as of a client. Changes no money.
+ * `inconclusive`, `from` and `unread`: as of a client. Changes no money.
  */
 export async function auditWholeGateway(deps: RunDeps, from?: string) {
   // The call that began has closed them, and a wrong `from` is refused before anything is written.
   if (from === undefined) await closeHouseDays(deps)
   const [day, figuresAt] = [dayNumber(deps.now()), deps.now()]
-  const { standing } = await readVerdict(deps, GATEWAY_OWNER)
-  const all = await gatewayParts(deps, { standing, historyDay: undefined }, day)
+  const before = await readVerdict(deps, GATEWAY_OWNER)
+  const all = await gatewayParts(deps, { ...before, historyDay: undefined }, day)
   const { parts, ofClients } = ownParts(all)
-  const { byPart, partial, next } = await judgeNewest(parts, { from, ...runTimes(deps) })
+  const { byPart, partial, next, unread } = await judgeNewest(parts, { from, ...runTimes(deps) })
   const isWhole = from === undefined && next === undefined
   const changed = isWhole ? { figuresAt, historyDay: day, progress: undefined } : {}
   await recordAll(deps, { byPart, ofClients, changed, readFrom: figuresAt })
-  if (!isWhole) await askForAudit(deps, undefined)
-  return auditAnswer([...byPart.values(), partial, ofClients.map(withoutClient)].flat(), next)
+  if (!isWhole) await leaveToDailyAudit(deps, undefined, before, partial)
+  const own = [...byPart.values(), ...partial.values()]
+  return auditAnswer([...own, ofClients.map(withoutClient)].flat(), next, unread)
 }
 
 /** The parts with the differences of no client. The differences of clients are put aside. */

@@ -112,6 +112,7 @@ export async function historyParts(
 ) {
   const books = await readClientBooks(deps, client)
   const isDue = dueOn(day, historyDay)
+  const isWholeAudit = historyDay === undefined
   const firstDay = dayNumber(client.createdAt)
   const days = Array.from({ length: Math.max(1, day - firstDay + 1) }, (_, at) => firstDay + at)
   const isCycleDay = isDue(dayOfSlot(day, slotOf(client.clientId, CYCLE_DAYS)))
@@ -129,13 +130,12 @@ export async function historyParts(
       isCycleDay,
       confirmedPart(deps, 'all trails', () => auditTrails(deps, client.clientId, { full: true })),
     ],
-    [historyDay === undefined, suspensePart(deps, client)],
+    [isWholeAudit, suspensePart(deps, client)],
     // A payment that is listed before its client's creation, or in the future, was tampered with.
     [true, listedPart(deps, client, 'before', [FIRST_DAY, timestampOf(firstDay * DAY_MS - 1)])],
     ...books.settlements.map((stored) => {
       const { settlementId, createdAt } = stored.settlement
       const created = dayNumber(createdAt)
-      const isWholeAudit = historyDay === undefined
       const isToPay = toPay.has(stored)
       const part = settlementPart(deps, books, stored, isWholeAudit || isToPay)
       if (!isToPay || !isLong(deps, stored.settlement))

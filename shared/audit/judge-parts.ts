@@ -22,7 +22,7 @@ export async function judgeParts(
   const { auditId, beganAt, day, done } = progress
   const partsLeft = parts.filter((part) => orderOf(part) > done)
   const begun = progress.part === partsLeft[0]?.key ? progress : undefined
-  const { byPart, stopped } = await judgeSome(partsLeft, { begun, isOver, isLate: isOver })
+  const { byPart, stopped } = await judgeSome(partsLeft, { begun, isOver })
   const last = partsLeft[byPart.size - 1]
   const left = stopped && {
     auditId,
@@ -38,7 +38,11 @@ export async function judgeParts(
 /** Each run reads at least one part. `stopped`: at this part, which is not judged whole. */
 async function judgeSome(
   parts: readonly Part[],
-  { begun, isOver = isNever, isLate = isNever }: Limits & { readonly begun?: Progress | undefined },
+  {
+    begun,
+    isOver = () => false,
+    isLate = isOver,
+  }: Limits & { readonly begun?: Progress | undefined },
 ) {
   const byPart = new Map<string, readonly Difference[]>()
   for (const { key, judge } of parts) {
@@ -72,13 +76,17 @@ export function auditUnderWay(
 /**
  * Judges parts for an operator, in their order. `from`: the part where an earlier call ended.
  * `next`: the first part that this call has not read whole; its `partial` differences are not all
- * of them.
+ * of them. `unread`: the part of `from`, if this call had no time for all of it. Another call would
+ * end there again, so `next` is the part after it.
  */
 export async function judgeNewest(parts: readonly Part[], { from, until, ...limits }: Extent = {}) {
   const first = from === undefined ? 0 : placeOf(parts, from)
   const last = until === undefined ? parts.length : placeOf(parts, until)
   const { byPart, stopped } = await judgeSome(parts.slice(first, last), limits)
-  return { byPart, partial: stopped?.found ?? [], next: stopped?.part ?? until }
+  const partial = new Map(stopped && [[stopped.part, stopped.found]])
+  return stopped && stopped.part === from
+    ? { byPart, partial, unread: from, next: parts[first + 1]?.key }
+    : { byPart, partial, next: stopped?.part ?? until }
 }
 
 export type Extent = Limits & {
@@ -90,12 +98,8 @@ export type Extent = Limits & {
 type Limits = {
   /** No further part begins. */
   readonly isOver?: () => boolean
-  /** The part that is read ends too. */
+  /** The part that is read ends too; by default with `isOver`. */
   readonly isLate?: () => boolean
-}
-
-function isNever() {
-  return false
 }
 
 function placeOf(parts: readonly Part[], name: string) {
@@ -104,6 +108,6 @@ function placeOf(parts: readonly Part[], name: string) {
   throw invalid(
     `there is no part ${name}`,
     { from: ['must be next of an earlier answer'] },
-    'Repeat the call with next as it was answered, or begin again without from.',
+    'Begin again without from.',
   )
 }

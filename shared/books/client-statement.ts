@@ -9,7 +9,7 @@ import { CursorTime, encodeCursor, readCursor } from '../page.ts'
 import { periodOf } from '../settlement/settlement.ts'
 import { settlementsEnding } from '../settlement/settlement-store.ts'
 import { DAY_MS, END_OF_TIME, type Timestamp } from '../time.ts'
-import { type BookPeriod, bookPeriod } from './book-period.ts'
+import { type BookPeriod, bookPeriod, isInPeriod } from './book-period.ts'
 import { entrySpan, type LinesPage, readLines, type StatementLine } from './statement-lines.ts'
 import { isDiffering, statementTotals, type Unsound } from './statement-totals.ts'
 
@@ -73,7 +73,9 @@ export async function clientStatement(
     const isWrong = await isDiffering(deps, { clientId, from, day })
     if (isWrong) await refuse({ clientId, day })
     if (kept && isWrong === false) readCursor(v.never(), cursor, field)
-    throw new GatewayError('internal_error', 'entries became visible meanwhile; try again')
+    // Entries became visible, or are too many.
+    const message = `the statement up to ${day} does not add up yet; try again, or for fewer days`
+    throw new GatewayError('internal_error', message)
   }
   const { next } = page
   const known = checked?.day === to ? checked.minor : undefined
@@ -113,11 +115,8 @@ function keptFigures({ clientId, from, to, after, field }: StatementInput) {
   const schema = v.pipe(
     v.strictObject({ ...figureFields, of: v.literal(clientId) }),
     v.check((kept) => [kept.from, undefined].includes(from) && [kept.to, undefined].includes(to)),
-    v.check((kept) => kept.from <= kept.position.day && kept.position.day <= kept.to),
-    v.check((kept) => daysOf(kept) <= MAX_DAYS),
-    v.check(({ from: first, to: last, checked }) => {
-      return checked === undefined || (first <= checked.day && checked.day <= last)
-    }),
+    v.check((kept) => daysOf(kept) <= MAX_DAYS && isInPeriod(kept, kept.position.day)),
+    v.check((kept) => isInPeriod(kept, kept.checked?.day ?? kept.from)),
     v.check(({ position: { day, after: place } }) => {
       const { start, end } = entrySpan(day, day)
       return place === undefined || (start <= place.eligibleAt && place.eligibleAt < end)

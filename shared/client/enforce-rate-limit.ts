@@ -63,7 +63,7 @@ export async function enforceRateLimit(
   client: Caller,
   { points, creates, taken }: RequestCost,
 ): Promise<void> {
-  const bucket = limitOf(deps, client, creates === true)
+  const bucket = limitOf(deps, client, creates)
   if (!bucket) return
   growTokens(deps, bucket)
   const { use, limit } = bucket
@@ -93,7 +93,7 @@ type Bucket = { readonly name: CounterName; readonly limit: number; readonly use
 function limitOf(
   deps: RateDeps,
   { clientId, rateLimitPerSecond }: Caller,
-  creates: boolean,
+  creates = false,
 ): Bucket | undefined {
   const createLimit =
     creates && rateLimitPerSecond === undefined ? deps.stage.clientCreateLimit : undefined
@@ -215,7 +215,7 @@ export async function addDebt(
   units: number,
 ): Promise<void> {
   const points = pointsOf(units) - cost.points
-  const bucket = limitOf(deps, client, cost.creates === true)
+  const bucket = limitOf(deps, client, cost.creates)
   if (!bucket || points <= 0) return
   growTokens(deps, bucket)
   bucket.use.tokens -= points

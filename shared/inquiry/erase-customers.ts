@@ -25,9 +25,11 @@ type Erased = {
 const MAX_ERASED = 100
 const RUN_MS = 40 * SECOND_MS
 
-type Selection =
-  | { readonly clientId: ClientId; readonly reference: string }
-  | { readonly paymentId: string }
+type Selection = {
+  readonly paymentId?: string | undefined
+  readonly clientId?: ClientId | undefined
+  readonly externalReference?: string | undefined
+}
 
 /**
  * Erases the customer from one payment, or from all payments of a client with a reference. `left`
@@ -39,13 +41,11 @@ export async function eraseCustomers(deps: EraseDeps, selection: Selection, oper
   const left: { readonly payment_id: string; readonly reason: string }[] = []
   const leave = (payment_id: string, reason: string) =>
     left.length < MAX_ERASED && left.push({ payment_id, reason })
-  if ('paymentId' in selection) {
-    erased.push(
-      await eraseCustomer(deps, await findAnyPayment(deps, selection.paymentId), operator),
-    )
+  const { paymentId = '', clientId, externalReference: reference = '' } = selection
+  if (clientId === undefined) {
+    erased.push(await eraseCustomer(deps, await findAnyPayment(deps, paymentId), operator))
     return { erased, left, complete: true }
   }
-  const { clientId, reference } = selection
   await requireClient(deps, clientId)
   const isLate = timeLimit(deps, RUN_MS)
   let isKnown = false

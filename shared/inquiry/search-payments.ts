@@ -63,11 +63,12 @@ async function findPayments(deps: SearchDeps, search: Search) {
   if (clientId !== undefined && amountMinor !== undefined && day !== undefined)
     return paymentsOfAmount(deps, { ...search, clientId, amountMinor, day })
   const isOfProvider = providerPaymentId !== undefined || paymentRequestId !== undefined
-  const { rows, unreadableIds, complete } = isOfProvider
+  const { unreadableIds, complete, ...read } = isOfProvider
     ? await paymentsOfProviderId(deps, search)
     : clientId !== undefined && reference !== undefined
       ? await paymentsByReference(deps, clientId, reference)
       : await paymentsAtDestination(deps, search)
+  const rows = read.rows.filter((payment) => payment.clientId === (clientId ?? payment.clientId))
   const isLast = rows.length <= firstOfPage(search) + search.perPage
   return {
     payments: itemsOfPage(rows, search),
@@ -137,7 +138,7 @@ function positionSchema([start, end]: readonly [Timestamp, Timestamp]) {
 
 async function paymentsOfProviderId(
   deps: SearchDeps,
-  { clientId, providerPaymentId = '', paymentRequestId }: Search,
+  { providerPaymentId = '', paymentRequestId }: Search,
 ) {
   const answer =
     paymentRequestId === undefined
@@ -147,8 +148,7 @@ async function paymentsOfProviderId(
     throw providerFailure(answer, `nothing was found (${answer.reason})`)
   const paymentId = answer.kind === 'found' ? paymentIdOf(answer.value.reference) : undefined
   const read = readPayments(paymentId ? [await deps.table.get(paymentKey(paymentId))] : [])
-  const rows = read.rows.filter((payment) => payment.clientId === (clientId ?? payment.clientId))
-  return { ...read, rows, complete: true }
+  return { ...read, complete: true }
 }
 
 /** The provider reuses account numbers, but not often. */
@@ -156,7 +156,7 @@ const MAX_AT_DESTINATION = 1_000
 
 async function paymentsAtDestination(
   deps: TableDeps,
-  { clientId, paymentDestination: destination = '' }: Search,
+  { paymentDestination: destination = '' }: Search,
 ) {
   const { items, cursor } = await deps.table.query({
     partition: [destinationPk(destination)],
@@ -164,11 +164,7 @@ async function paymentsAtDestination(
     limit: MAX_AT_DESTINATION,
   })
   const read = readPayments(await deps.table.getMany(paymentIdsIn(items).map(paymentKey)))
-  const rows = read.rows.filter(
-    (payment) =>
-      payment.paymentDestination === destination &&
-      payment.clientId === (clientId ?? payment.clientId),
-  )
+  const rows = read.rows.filter(({ paymentDestination: shown }) => shown === destination)
   return { ...read, rows, complete: cursor === undefined }
 }
 

@@ -204,8 +204,8 @@ export async function findValidApproval(
 ): Promise<Approval> {
   // A row that cannot be read approves nothing.
   const approval = ifValid(ApprovalSchema, await findStoredApproval(deps, approvable))
-  const problem = problemOf(approval, deps.now(), covers)
-  if (approval === undefined || problem !== undefined) throw approvalError(approvable, problem)
+  const problem = approval ? problemOf(approval, deps.now(), covers) : 'there is none'
+  if (!approval || problem) throw approvalError(approvable, problem)
   return approval
 }
 
@@ -224,11 +224,10 @@ export function useOf(deps: Pick<StoreDeps, 'now'>, approval: Approval): UsedApp
 }
 
 function problemOf(
-  approval: Approval | undefined,
+  approval: Approval,
   now: Timestamp,
   covers: (figures: ApprovedFigures) => boolean,
 ) {
-  if (approval === undefined) return 'there is none'
   if (approval.usedAt !== undefined) return `the last one was used at ${approval.usedAt}`
   if (approval.until <= now) return `the last one expired at ${approval.until}`
   return covers(approval.payload) ? undefined : 'the last one names other figures'

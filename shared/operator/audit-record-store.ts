@@ -121,14 +121,13 @@ async function nextLink(deps: RecordDeps, asked: Omit<NewRecord, 'freshUntil'>) 
     requestId: fields.requestId ?? deps.invocation?.requestId,
     previous: previous?.digest,
   }
-  const nextHead: AuditHead = { number, digest: digestOf(record) }
   const row = auditRecordRow(record, { clientId, id })
   return {
     at,
     auditRecord: put(auditRecordKey(record.subject, at, id), row, isNew),
     auditHead: put(
       auditHeadKey(record.subject),
-      nextHead,
+      headAt(record),
       last ? unchanged('digest', last.digest) : isNew,
     ),
   }
@@ -141,14 +140,9 @@ async function endOfChain(deps: TableDeps, subject: string, head: NewRecord['hea
   return { last, previous: last }
 }
 
-/** By number, because the clocks of two operators may differ. */
-export function inOrder(records: readonly AuditRecord[]): readonly AuditRecord[] {
-  return records.toSorted((a, b) => a.number - b.number)
-}
-
 export function headOf(records: readonly AuditRecord[]): AuditHead | undefined {
-  const last = inOrder(records).at(-1)
-  return last && { number: last.number, digest: digestOf(last) }
+  const last = records.at(-1)
+  return last && headAt(last)
 }
 
 export function auditRecordRow(
@@ -180,31 +174,20 @@ export async function findAnyHead(deps: TableDeps, subject: string) {
   return { head: ifValid(AuditHeadSchema, item), last }
 }
 
-function digestOf(record: AuditRecord) {
-  const { subject, operator, action, at, requestId, before, after, number, previous } = record
-  return sha256Hex(
-    textOf({ subject, operator, action, at, requestId, before, after, number, previous }),
-  )
+function headAt(record: AuditRecord): AuditHead {
+  return { number: record.number, digest: sha256Hex(textOf(record)) }
 }
 
 /**
- * The records of a subject, oldest first, strongly consistent. A changed record may be unreadable:
- * it is only counted, so that it hides no other record. Keys of records begin with a time. The
- * range leaves out the head.
+ * The records of a subject, strongly consistent, oldest first by their number, because the clocks
+ * of two operators may differ. A changed record may be unreadable: it is only named, so that it
+ * hides no other record. Keys of records begin with a time. The range leaves out the head.
  */
 export async function readAuditRecords(deps: TableDeps, subject: string) {
   const range = { between: ['0', '9~'] } as const
   const items = await queryAll(deps, { partition: [auditRecordPk(subject)], range, limit: 500 })
-  const parsed = items.map((item) => v.safeParse(AuditRecordSchema, item))
-  const records = parsed
-    .flatMap((record) => (record.success ? [record.output] : []))
-    .toSorted(oldestFirst)
-  return { items, records, unreadable: parsed.length - records.length }
-}
-
-/** Within one millisecond the number decides, because the key does not. */
-function oldestFirst(a: AuditRecord, b: AuditRecord) {
-  return a.at === b.at ? a.number - b.number : a.at < b.at ? -1 : 1
+  const { rows, unreadableIds } = readRecords(items)
+  return { items, records: rows.toSorted((a, b) => a.number - b.number), unreadableIds }
 }
 
 /**
@@ -218,20 +201,19 @@ export function brokenLink(
   const broken: string[] = []
   let last: AuditHead | undefined
   const end = () => (last ? `record ${last.number} (${last.digest})` : 'no record')
-  for (const record of inOrder(records)) {
+  for (const record of records) {
     const { number, previous } = record
     if (number !== (last?.number ?? 0) + 1 || previous !== last?.digest)
       broken.push(`record ${number} does not follow ${end()}`)
-    last = { number, digest: digestOf(record) }
+    last = headAt(record)
   }
   if (head?.number !== last?.number || head?.digest !== last?.digest)
     broken.push(`the head does not name ${end()}`)
-  return broken.length === 0 ? undefined : broken.join('; ')
+  return broken.join('; ') || undefined
 }
 
 export async function findAuditRecordsOf(deps: TableDeps, subject: string, page: Page) {
-  const { items, records } = await readAuditRecords(deps, subject)
-  const { unreadableIds } = readRecords(items)
+  const { records, unreadableIds } = await readAuditRecords(deps, subject)
   return { rows: itemsOfPage(records.toReversed(), page), unreadableIds }
 }
 

@@ -77,25 +77,24 @@ const LATE_MS = 9 * MINUTE_MS
 /** Some parts of the history, newest first: `from` and `until` are `next` of answers. */
 export type Parts = Pick<Extent, 'from' | 'until'>
 
+const LONG = 'one call has no time to read all of it'
+
 export type Unread = {
   readonly left: readonly Left[]
   /** The part with which another call goes on. */
   readonly next: string | undefined
 }
 
-const LONG = 'one call has no time to read all of it'
-
 /** Judges as many parts as a call has time for, and names what it has not read. */
 export async function readParts(deps: RecountDeps, parts: readonly Part[], asked: Parts) {
   const isOver = timeLimit(deps, asked.until === undefined ? AUDIT_MS : AUDIT_AGAIN_MS)
   const isLate = timeLimit(deps, LATE_MS)
-  const { byPart, next } = await judgeNewest(parts, { ...asked, isOver, isLate })
-  const left: Left[] = []
+  const { byPart, next, unread } = await judgeNewest(parts, { ...asked, isOver, isLate })
+  const left: Left[] = unread === undefined ? [] : [{ id: unread, why: LONG, ends: [] }]
   for (const [id, found] of byPart) {
     const why = `it has more differences; write this plan, then call with from "${id}"`
     if (found.length >= MAX_DIFFERENCES) left.push({ id, why, ends: [] })
   }
-  if (next !== undefined && byPart.size === 0) left.push({ id: next, why: LONG, ends: [] })
   return { byPart, unread: { left, next } }
 }
 

@@ -41,7 +41,7 @@ export function requireAudited(
 ) {
   const { settlementId: id, clientId } = settlement
   if (longSettlements[id] === digestOfSums(settlement)) return
-  const audit = `audit-ledger --client_id ${clientId} begins it again`
+  const audit = `audit-ledger --client_id ${clientId} begins it if none is under way`
   const message = `the audit of the long settlement ${id} has not ended; ${audit}`
   throw laterError(message, addMs(now(), 5 * MINUTE_MS))
 }

@@ -27,13 +27,18 @@ export type Difference = Readonly<v.InferOutput<typeof DifferenceSchema>> & {
 export const MAX_DIFFERENCES = 1_000
 
 /** What an operator is told of an audit. `next`: the part with which another call goes on. */
-export function auditAnswer(differences: readonly Difference[], next: string | undefined) {
+export function auditAnswer(
+  differences: readonly Difference[],
+  next: string | undefined,
+  unread?: string,
+) {
   const all = distinct(differences)
-  const balanced = all.length > 0 ? false : next ? ('inconclusive' as const) : true
+  const balanced = all.length > 0 ? false : (unread ?? next) ? ('inconclusive' as const) : true
   return {
     balanced,
     differences: all.slice(0, MAX_DIFFERENCES),
     ...tellMore(all),
+    ...(unread !== undefined && { unread }),
     ...(next !== undefined && { next }),
   }
 }

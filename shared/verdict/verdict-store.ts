@@ -123,7 +123,7 @@ export async function recordDifferences(
   deps: StoreDeps,
   owner: string,
   byPart: ByPart,
-  changed: Changed = {},
+  changed: Changed | ((before: Verdict) => Changed) = {},
   readFrom = END_OF_TIME,
 ) {
   for (let tried = 0; tried < TRIES; tried++) {
@@ -133,7 +133,8 @@ export async function recordDifferences(
     const unaccepted = await unacceptedDifferences(deps, owner, standing)
     const dropped = new Set(unaccepted).difference(new Set(mostImportant(unaccepted)))
     const isKept = (one: Standing) => !dropped.has(one)
-    const after = { ...before, standing: standing.filter(isKept), ...changed }
+    const others = typeof changed === 'function' ? changed(before) : changed
+    const after = { ...before, standing: standing.filter(isKept), ...others }
     const isAdded = (one: Standing) => !before.standing.some((other) => isIdentical(other, one))
     const kept = unaccepted.filter(isKept)
     // An unchanged verdict is not written, because a payout may depend on its version.

@@ -56,9 +56,6 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
   'The two sides of a difference are never equal.': [
     'shared/recount/plan-figures.ts planFigures: comparison moved 830303ee',
   ],
-  "The table answers a subject's records in the order of their times already.": [
-    'shared/operator/audit-record-store.ts oldestFirst: condition false cf225600',
-  ],
   'No event that the gateway has written breaks this invariant.': [
     'shared/inquiry/erase-store.ts eraseFromEvent: operand dropped 317eb940',
   ],

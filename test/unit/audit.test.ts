@@ -142,13 +142,8 @@ const otherBank = { ...bank, bank_account_no: '00' }
 const since = atMinute(1)
 
 function accountsAfter(...after: readonly object[]) {
-  return registeredBanks(
-    after.map((fields, day) => ({
-      at: atMinute(1_440 * day),
-      number: day + 1,
-      after: fields,
-    })) as never,
-  )
+  const records = after.map((fields, day) => ({ at: atMinute(1_440 * day), after: fields }))
+  return registeredBanks(records as never)
 }
 
 function settlement(changes: number, entered: object, accountNo = '99'): Settlement {
@@ -181,8 +176,8 @@ it.each([
 describe('the bank details of a settlement', () => {
   it('takes the account that was entered last, even if the clock of its operator was slow', () => {
     const records = [
-      { at: addMs(atMinute(0), -MINUTE_MS), number: 2, after: REGISTERED },
-      { at: atMinute(0), number: 1, after: { ...REGISTERED, bank: otherBank } },
+      { at: atMinute(0), after: { ...REGISTERED, bank: otherBank } },
+      { at: addMs(atMinute(0), -MINUTE_MS), after: REGISTERED },
     ]
     const accounts = registeredBanks(records as never)
 
@@ -192,8 +187,8 @@ describe('the bank details of a settlement', () => {
 
   it('takes the accounts of a minute later and of a quarter of an hour before, no others', () => {
     const accounts = registeredBanks([
-      { at: atMinute(0), number: 1, after: { ...REGISTERED, bank: otherBank } },
-      { at: atMinute(60), number: 2, after: REGISTERED },
+      { at: atMinute(0), after: { ...REGISTERED, bank: otherBank } },
+      { at: atMinute(60), after: REGISTERED },
     ] as never)
     const isAt = (createdAt: Timestamp, accountNo: string) =>
       isAsRegistered({ ...settlement(1, ON_SETTLEMENT, accountNo), createdAt }, accounts)
@@ -260,12 +255,16 @@ function partOf(state: unknown, count = 1) {
   return { key: 'suspense', day: undefined, judge: async () => ({ differences, state }) }
 }
 
-it('a part that was not read to its end has no differences, and the next call begins with it', async () => {
-  expect(await judgeNewest([partOf({ place: 'a' })])).toStrictEqual({
-    byPart: new Map(),
-    partial: differing,
-    next: 'suspense',
-  })
+it('a part that was not read to its end has no differences, and the next call begins with it, then after it', async () => {
+  const parts = [partOf({ place: 'a' }), { ...partOf(undefined), key: 'house' }]
+  const from = 'suspense'
+  const judged = { byPart: new Map(), partial: new Map([[from, differing]]), next: from }
+  expect(await judgeNewest(parts)).toStrictEqual(judged)
+  const passed = { ...judged, unread: from, next: 'house' }
+  expect(await judgeNewest(parts, { from })).toStrictEqual(passed)
+  const { unread } = await readParts(memoryDeps(), parts, { from })
+  expect(unread).toMatchObject({ left: [{ id: from }], next: 'house' })
+  await expect(judgeNewest(parts, { from: 'none' })).rejects.toThrow('no part')
 })
 
 it('a recount says of a part with a thousand differences that it may have more', async () => {

@@ -41,9 +41,9 @@ export async function invokeAction(
     timeoutMs: spec.timeoutSeconds * 1_000 + MARGIN_MS,
   }
   try {
-    const answer = await (url === undefined
-      ? invokeOnAws(call, region)
-      : invokeLocally(call, url, env['GATEWAY_DUTY']))
+    const answer = await (url
+      ? invokeLocally(call, url, env['GATEWAY_DUTY'])
+      : invokeOnAws(call, region))
     if (answer.failed) throw new InvocationFailed(`${name} failed: ${answer.text}`)
     return answer.text === '' ? null : parseOwnJson(answer.text)
   } catch (error) {
@@ -128,7 +128,7 @@ function failureMessage(
     return `all runs of ${name} are in use; repeat the command in a moment`
   const host = url ?? `lambda.${region}.amazonaws.com`
   if (kind !== 'ResourceNotFoundException')
-    return `${name} could not be invoked at ${host}: ${kind}: ${message}`
+    return `no answer of ${name} at ${host}; it may be done: ${kind}: ${message}`
   return url === undefined
     ? `there is no function ${name} in ${region} of this account; stages with a file: ${stageFiles().join(', ')}`
     : `there is no function ${name}`

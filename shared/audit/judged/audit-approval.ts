@@ -8,7 +8,7 @@ import {
   approvalIdIn,
   approvalOwner,
 } from '../../operator/approval-store.ts'
-import { type AuditRecord, inOrder, readAuditRecords } from '../../operator/audit-record-store.ts'
+import { type AuditRecord, readAuditRecords } from '../../operator/audit-record-store.ts'
 import { HOUSE_SUBJECT } from '../../posting/adjust-house.ts'
 import { batchSubject } from '../../settlement/batch/batch.ts'
 import { approvalKey } from '../../table/keys.ts'
@@ -31,7 +31,7 @@ export async function auditApproval(
   records: readonly AuditRecord[],
 ) {
   const id = approvalIdIn(subject)
-  const said = ifValid(Approved, inOrder(records).at(-1)?.after)
+  const said = ifValid(Approved, records.at(-1)?.after)
   if (id === undefined) return []
   if (said === undefined) return compare('approval', id, 'recorded', 'not recorded')
   const { approved_by: operator, ...fields } = said

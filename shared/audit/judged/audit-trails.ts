@@ -106,13 +106,14 @@ async function auditAccepted(deps: TableDeps, owner: string, records: readonly A
  * `listedFor`: in whose list its records are.
  */
 export async function readTrail(deps: TableDeps, subject: string, owner: string | undefined) {
-  const [{ items, records, unreadable }, headItem] = await Promise.all([
+  const [{ items, records, unreadableIds }, headItem] = await Promise.all([
     readAuditRecords(deps, subject),
     deps.table.get(auditHeadKey(subject)),
   ])
   const head = ifValid(AuditHeadSchema, headItem)
   // A record that is added between the two reads is a difference only in the first check.
   const broken = brokenLink(records, head) ?? []
+  const { length: unreadable } = unreadableIds
   const problems = [unreadable > 0 ? `${unreadable} unreadable` : [], broken].flat()
   const clientId = ownerOfApproval(records) ?? owner
   const differences = [

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { ApiKeySchema } from '../../client/api-key-store.ts'
 import { BankSchema, ClientSchema } from '../../client/client.ts'
 import { ifValid } from '../../if-valid.ts'
-import { type AuditRecord, inOrder } from '../../operator/audit-record-store.ts'
+import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import { type Adjustment, AdjustmentSchema } from '../../posting/adjustment-store.ts'
 import { fromItem, type Item } from '../../table/attributes.ts'
 import { TimestampSchema } from '../../time.ts'
@@ -52,7 +52,7 @@ function lastOf(
   idOf: (after: Item) => unknown,
 ) {
   return new Map(
-    inOrder(records).flatMap(({ action, after }) =>
+    records.flatMap(({ action, after }) =>
       after && actions.includes(action) ? [[String(idOf(after)), after] as const] : [],
     ),
   )

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { timeOfUuid } from '../../ids.ts'
-import { type AuditRecord, inOrder } from '../../operator/audit-record-store.ts'
+import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import { type Settlement, SettlementSchema } from '../../settlement/settlement.ts'
 import type { EntrySums } from '../../settlement/sum-entries.ts'
 import { addMs, later, MINUTE_MS, type Timestamp, timestampOf } from '../../time.ts'
@@ -49,7 +49,7 @@ export function recordedState(records: readonly AuditRecord[]): Partial<Settleme
   const saidBy = (record: AuditRecord | undefined) => saidAs(Said, record?.after)
   const [paid, failed] = [by('mark-settlement-paid'), by('mark-settlement-failed')]
   const closed = saidBy(paid ?? failed)
-  const claim = inOrder(records).findLast(({ action }) => action === 'payout-file')
+  const claim = records.findLast(({ action }) => action === 'payout-file')
   return {
     status: paid ? 'manual_paid' : failed ? 'failed' : 'recorded',
     triggeredBy: by('trigger-settlement') ? 'manual' : 'auto',
@@ -83,7 +83,7 @@ export function bankOf(
 
 export function registeredBanks(records: readonly AuditRecord[]) {
   const registrations: Registration[] = []
-  for (const record of inOrder(records)) {
+  for (const record of records) {
     const bank = bankIn(record.after)
     if (bank === undefined) continue
     const [last, writtenAt] = [registrations.at(-1), record.at]

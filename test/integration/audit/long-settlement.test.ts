@@ -3,7 +3,7 @@
  * difference in it stops the payout.
  */
 import { describe, expect, test } from 'vitest'
-import { auditClient } from '../../../shared/audit/audit-client.ts'
+import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { entryPages } from '../../../shared/journal/read-entries.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
@@ -23,7 +23,13 @@ import {
   sweptNow,
 } from '../../support/settlement-builders.ts'
 import { alter } from '../../support/tampering.ts'
-import { interceptTable, memoryDeps, type TestDeps, withoutQueue } from '../../support/test-deps.ts'
+import {
+  beforeFirst,
+  interceptTable,
+  memoryDeps,
+  type TestDeps,
+  withoutQueue,
+} from '../../support/test-deps.ts'
 
 /** One run reads two entries, and by default a block has three entries. */
 async function aLongSettlement(block = 3, pages = 1) {
@@ -153,6 +159,30 @@ it('is audited anew by the schedule, and the messages of the audit before do not
   expect([(await verdict()).progress, deps.sent.length]).toStrictEqual([progress, length])
   await pass(deps, progress?.auditId)
   expect(Object.keys((await verdict()).longSettlements)).toStrictEqual([settlementId])
+})
+
+it('goes on during audits on demand, which keep what they find', async ({
+  long: { deps, client, settlementId, firstKey, pass, tamper, verdict },
+}) => {
+  const { clientId } = client
+  await tamper(firstKey, { markup_minor: 101 })
+  await auditClient(deps, clientId)
+  const [{ progress }, { length }, part] = [
+    await verdict(),
+    deps.sent,
+    `settlement ${settlementId}`,
+  ]
+  let readAt = 0
+  const slow = { ...deps, monotonicMs: () => (readAt += 100_000) }
+
+  const { unread } = await auditLedger(slow, clientId, part)
+
+  expect([unread, deps.sent.length]).toStrictEqual([part, length])
+  const found = expect.objectContaining({ what: 'entry.sides', part })
+  expect((await verdict()).standing).toContainEqual(found)
+  const overtaken = beforeFirst(slow, 'batchGet', () => pass(deps, progress?.auditId))
+  await auditLedger(overtaken, clientId, part)
+  expect((await verdict()).longSettlements).toHaveProperty(settlementId)
 })
 
 it('goes on after a run that died before it sent the next message', async ({

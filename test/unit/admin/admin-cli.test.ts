@@ -63,14 +63,12 @@ describe('npm run admin', () => {
     expect(result).toMatchObject({ code: 2, out: '', err: containing('set AWS_REGION') })
   })
 
-  const NOT_INVOKED = expect.stringMatching(
-    /^gateway-local-recredit-settlement could not be invoked at http:\/\/127\.0\.0\.1:\d+: /,
-  )
+  const UNKNOWN = containing('; it may be done: ')
 
   it.each<[string, Script, unknown]>([
-    ['the connection is cut', cut, NOT_INVOKED],
-    ['the API answers 500', json(500, { message: 'no' }), NOT_INVOKED],
-    ['the answer is no JSON', answerScript(200, 'oops'), NOT_INVOKED],
+    ['the connection is cut', cut, UNKNOWN],
+    ['the API answers 500', json(500, { message: 'no' }), UNKNOWN],
+    ['the answer is no JSON', answerScript(200, 'oops'), UNKNOWN],
     [
       'the function fails',
       answerScript(200, '{"errorMessage":"\u001b[2J\u202e\n"}', {
