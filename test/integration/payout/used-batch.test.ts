@@ -56,7 +56,7 @@ it('a batch with a failed and re-credited payout gives no file again: it would p
 const MISTAKEN = { outcome: 'paid', amount_minor: 1, bank_account_no: '999' }
 
 it.for([
-  { outcome: 'paid' },
+  { outcome: 'paid', bank_account_no: '999' },
   { outcome: 'failed', amount_minor: 93_400 },
   { ...MISTAKEN, batch: 1 },
 ])(
