@@ -240,9 +240,13 @@ it.for([
   ['cancelled', (deps: TestDeps) => cancelFile(deps, 1), 409],
   ['answered', (deps: TestDeps, paid: Settlement) => answerPaid(deps, paid), 422],
 ] as const)(
-  'a batch that is %s while its file is asked for gives none',
+  'a batch %s after its lines were read gives no file',
   async ([, act, status], { deps, paid }) => {
-    const racing = afterBatchIsRead(deps, () => act(deps, paid))
+    const racing = afterFirst(
+      deps,
+      ({ name }) => name === 'batchGet',
+      () => act(deps, paid),
+    )
 
     expect(await askForFile(racing, { batch: 1 })).toMatchObject({ status })
   },
