@@ -145,7 +145,8 @@ describe('an acceptance', () => {
     const [record] = (await readAuditRecords(deps, acceptedSubject(clientId))).records
     deps.clock.advance(60)
     const after = { ...difference, since: deps.now() }
-    await recordAcceptance(deps, clientId, { ...record?.after })
+    const approved = { ...Object(record?.after?.['approved']), used_at: deps.now() }
+    await recordAcceptance(deps, clientId, { ...record?.after, approved })
 
     expect(await unacceptedDifferences(deps, clientId, [before, after])).toStrictEqual([after])
   })
