@@ -70,21 +70,18 @@ describe('the differences that audits have found', () => {
     expect(await standingOf(deps, { clientId })).toMatchObject([standing, added])
   })
 
-  it.for([0, 1])(
-    'are all kept after two concurrent audits and %i earlier differences',
-    async (earlierCount) => {
-      const { deps, client } = await aLoneClient()
-      const noteIn = (writerDeps: TestDeps, part: string) =>
-        noteDifferences(writerDeps, client, part, [{ ...differenceOf(client), id: part }])
-      if (earlierCount) await noteIn(deps, 'counts')
+  it('are all kept after two concurrent audits and an earlier one', async () => {
+    const { deps, client } = await aLoneClient()
+    const noteIn = (writerDeps: TestDeps, part: string) =>
+      noteDifferences(writerDeps, client, part, [{ ...differenceOf(client), id: part }])
+    await noteIn(deps, 'counts')
 
-      const overtaken = beforeFirst(deps, 'put', () => noteIn(deps, 'window'))
-      await noteIn(overtaken, 'figures')
+    const overtaken = beforeFirst(deps, 'put', () => noteIn(deps, 'window'))
+    await noteIn(overtaken, 'figures')
 
-      const parts = [...(earlierCount ? ['counts'] : []), 'window', 'figures']
-      expect(await standingOf(deps, client)).toMatchObject(parts.map((part) => ({ part })))
-    },
-  )
+    const parts = [{ part: 'counts' }, { part: 'window' }, { part: 'figures' }]
+    expect(await standingOf(deps, client)).toMatchObject(parts)
+  })
 
   it('stop a payout also by a difference that follows a hundred others', async ({
     deps,

@@ -218,16 +218,17 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
     const payment = await aSucceededPayment(deps, client)
     const given = { amountMinor: minor(60_000), feeMinor: minor(2_000) }
     const row = { ...aHouseRow(deps, 'txn_out', -62_000), ...given }
-    const act = (amount_minor: number) =>
+    const act = (amount_minor: number, provider_transaction_id = 'txn_out') =>
       invokeWhole('refund-payment', deps, {
         operator: OPERATOR,
         payment_id: payment.paymentId,
         amount_minor,
-        provider_transaction_id: 'txn_out',
+        provider_transaction_id,
       })
 
     expect(await act(60_000)).toMatchObject({ status: 404 })
-    await bookUnmatchedRow(deps, row)
+    for (const one of [row, aHouseRow(deps, 'txn_in', 60_000)]) await bookUnmatchedRow(deps, one)
+    expect(await act(60_000, 'txn_in')).toMatchObject({ status: 422 })
     expect(await act(59_999)).toMatchObject({
       status: 422,
       body: { message: "amount_minor: the row's own amount is 60000, out" },

@@ -121,24 +121,15 @@ describe('the payout gate and differences', () => {
     await expectBalanced(deps, client)
   })
 
-  it.for([
-    ['the settlement', { net_minor: 95_901, gross_minor: 100_001 }],
-    ['the window', { settled_until: '2026-11-22T00:00:00.000Z' }],
-  ] as const)(
-    'audits once more, and refuses if %s was altered',
-    async ([item, alteredFields], { world }) => {
-      const { deps, client, settlement, pay } = world
-      const key =
-        item === 'the window' ? windowKey(client.clientId) : settlementKey(settlement.settlementId)
-      const row = await rawItem(deps, key)
-      await putRaw(deps, { ...row, ...alteredFields })
+  it('audits once more, and refuses if the window was altered', async ({ deps, client, pay }) => {
+    const row = await rawItem(deps, windowKey(client.clientId))
+    await putRaw(deps, { ...row, settled_until: '2026-11-22T00:00:00.000Z' })
 
-      expect(await pay()).toMatchObject(REFUSED)
-      await putRaw(deps, row)
-      expect(await pay()).toMatchObject({ status: 200 })
-      await expectBalanced(deps, client)
-    },
-  )
+    expect(await pay()).toMatchObject(REFUSED)
+    await putRaw(deps, row)
+    expect(await pay()).toMatchObject({ status: 200 })
+    await expectBalanced(deps, client)
+  })
 
   it('refuses while payouts are on hold, also from just before the write', async ({
     deps,

@@ -53,7 +53,6 @@ describe('the payout gate (design section 11) and time', () => {
       (deps) => ({ figures_at: addMs(deps.now(), DAY_MS) }),
       'client',
     ],
-    ['the verdict of its client is lost', 'client', () => undefined, 'client'],
     [
       'the history of its client waits for four days',
       'client',

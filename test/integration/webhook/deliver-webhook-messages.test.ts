@@ -53,26 +53,24 @@ describe('deliver-webhook: repeated, late and unnecessary messages', () => {
     expect(deps.lines).toMatchObject([{ code: 'delivery.dropped', fields: { reason } }])
   })
 
-  it('refuses a message that names another endpoint than its delivery', async ({
+  it('refuses a message that names another endpoint or client than its delivery', async ({
     deps,
     endpoint,
     delivery,
   }) => {
-    const otherEndpoint = await storedEndpoint(deps, {
-      clientId: endpoint.clientId,
-      enabled: false,
-    })
+    const { clientId, endpointId } = await storedEndpoint(deps, { enabled: false })
     const { deps: recorded, calls } = recordTable(deps)
 
-    const misleadingMessage = deliverWebhook(recorded, {
-      ...messageFor(delivery),
-      endpointId: otherEndpoint.endpointId,
-    })
-    await expect(misleadingMessage).rejects.toThrow('a message names the endpoint of its delivery')
+    for (const other of [{ endpointId }, { clientId }])
+      await expect(deliverWebhook(recorded, { ...messageFor(delivery), ...other })).rejects.toThrow(
+        'a message names the endpoint of its delivery',
+      )
     await deliver(recorded, delivery)
 
     expect(deps.webhooks.map(({ url }) => url)).toStrictEqual([endpoint.url])
-    expect(calls.map(({ name }) => name).join()).toBe('batchGet,batchGet,get,update,update')
+    expect(calls.map(({ name }) => name).join()).toBe(
+      'batchGet,batchGet,batchGet,get,update,update',
+    )
   })
 })
 

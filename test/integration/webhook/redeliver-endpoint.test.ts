@@ -133,14 +133,17 @@ describe('redeliver to an endpoint since a time', () => {
     },
   )
 
-  it('sends the others if an old event cannot be kept for longer', async ({ kinds }) => {
-    const { deps, events, redeliver } = kinds
-    const { subject, name } = events.abandoned
-    await deps.table.write(update(eventKey(subject, name), { remove: ['ttl'] }, exists))
-    deps.clock.advance(21 * 86_400)
+  it.for(['abandoned', 'missing'] as const)(
+    'sends the others if an old event cannot be kept for longer: %s',
+    async (kind, { kinds }) => {
+      const { deps, events, redeliver } = kinds
+      const { subject, name } = events[kind]
+      await deps.table.write(update(eventKey(subject, name), { remove: ['ttl'] }, exists))
+      deps.clock.advance(21 * 86_400)
 
-    expect(await redeliver()).toMatchObject({ status: 200, body: { count: 2 } })
-  })
+      expect(await redeliver()).toMatchObject({ status: 200, body: { count: 2 } })
+    },
+  )
 
   it.for(['abandoned', 'skipped', 'succeeded'])(
     'sends only %s deliveries when asked',
