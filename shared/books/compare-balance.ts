@@ -128,7 +128,7 @@ async function tellTransit(deps: StoreDeps & Pick<Deps, 'alerts' | 'log'>) {
       ? (ifValid(PaymentIdSchema, paymentId) ?? [])
       : [],
   )
-  const payments = await findPaymentsByKey(deps, ids)
+  const payments = await findPaymentsByKey(deps, [...new Set(ids)])
   const waiting = payments.filter(
     ({ openAt, ownRow, isVoid }) => openAt === undefined && !ownRow && isVoid !== true,
   )

@@ -21,7 +21,7 @@ export type AssumeDeps = Pick<
 /** How long a payment waits for its settled row before its fee is assumed. */
 export const FEE_WAIT_MS = 7 * DAY_MS
 
-/** A payment that is open for so long is told to operators. */
+/** Operators are then told, by another item than that of an assumed fee. */
 const TELL_AFTER_MS = 9 * DAY_MS
 
 /** The most payments that one run asks about, within a minute. */
@@ -70,8 +70,11 @@ export async function postOverduePayments(
         return 'refused' as const
       })
       if (reason && row.openAt < addMs(deps.now(), -TELL_AFTER_MS)) {
-        const payment = { paymentId: row.id, clientId }
-        await recordFinding(deps, { subject: row.id, cause: 'transaction_missing', payment })
+        await recordFinding(deps, {
+          subject: `${row.id}#open`,
+          cause: 'transaction_missing',
+          payment: { paymentId: row.id, clientId },
+        })
       }
       if (reason && reason !== 'refused') unansweredCount++
       const isSilent = unansweredCount >= MAX_UNANSWERED
@@ -134,12 +137,11 @@ export async function askForOwnRow(deps: Pick<Deps, 'provider' | 'stage'>, payme
     ? await askForRows(deps, providerPaymentId, payment.paymentId)
     : { kind: 'answered' as const, rows: [], isVoid: false, isWhole: true }
   if (answer.kind === 'unanswered') return answer
-  const { rows: ownRows, isVoid } = answer
+  const { kind, rows: ownRows, isVoid, isWhole } = answer
   const settled = ownRows.flatMap((ownRow) => settledRowOf(deps, payment, ownRow) ?? [])
-  const row = settled.find(({ contradicts }) => contradicts !== true)
-  const contradicting = settled.find(({ contradicts }) => contradicts === true)
+  const row = settled.find(({ contradicts }) => !contradicts)
+  const contradicting = settled.find(({ contradicts }) => contradicts)
   // An unreadable row of the capture may be the payment's own row.
-  const isKnown = ownRows.length > 0 || !answer.isWhole
-  const { kind } = answer
+  const isKnown = ownRows.length > 0 || !isWhole
   return { kind, row, ...(contradicting && { contradicting }), isKnown, isVoid }
 }

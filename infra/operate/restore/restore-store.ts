@@ -8,10 +8,13 @@ import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
 
 type RestoredTable = Pick<Table, 'write'> & { readonly get: (key: Key) => Promise<unknown> }
 
-/** From now on the payout gate waits for audits of the restored table (design section 11). */
+/**
+ * From now on the payout gate waits for audits of the restored table (design section 11). An audit
+ * that was under way ends: audit-ledger begins a new one.
+ */
 export function noteRestore({ write }: RestoredTable) {
-  const restoredAt = timestampOf(Date.now())
-  return write(update(verdictKey(GATEWAY_OWNER), { set: { restoredAt } }))
+  const set = { restoredAt: timestampOf(Date.now()) }
+  return write(update(verdictKey(GATEWAY_OWNER), { set, remove: ['progress'] }))
 }
 
 /**
@@ -21,9 +24,12 @@ export function noteRestore({ write }: RestoredTable) {
 export async function setSyncBack({ get, write }: RestoredTable) {
   const key = syncJobKey('head')
   const head = ifValid(HeadSchema, await get(key))
-  if (head === undefined) return
-  const [position, reversalsAt] = [head.position, head.reversalsAt].map((at) => addMs(at, -DAY_MS))
-  const set = { position, reversalsAt, round: head.round + 1 }
+  if (!head) return
+  const set = {
+    position: addMs(head.position, -DAY_MS),
+    reversalsAt: addMs(head.reversalsAt, -DAY_MS),
+    round: head.round + 1,
+  }
   const { applied } = await write(update(key, { set }, equals('round', head.round)))
   if (!applied) throw new Error('a run of the sync moved the head: try again')
 }

@@ -62,7 +62,7 @@ export function runRestore(argv: readonly string[], io: RestoreIo) {
     const source = backup === undefined ? sourceAt(at) : { backup }
     const clients = awsClients(await requireRegion(io.env))
     try {
-      if (source === undefined) {
+      if (!source) {
         await completeTable(
           { client: clients.dynamodb, stage, TableName: tableNameOf(stage) },
           io.sleep,
@@ -72,7 +72,7 @@ export function runRestore(argv: readonly string[], io: RestoreIo) {
       const refusal =
         (await whyNotClosed(clients, stage)) ??
         (await restore(clients.dynamodb, stage, source, io.sleep))
-      if (refusal === undefined) return 0
+      if (!refusal) return 0
       console.error(printableLine(refusal))
       return 1
     } catch (error) {
@@ -89,8 +89,7 @@ export function runRestore(argv: readonly string[], io: RestoreIo) {
 function sourceAt(at: string | undefined): Source | undefined {
   if (at === undefined) return undefined
   const time = parseForeignTime(at)
-  if (time === undefined)
-    throw new UsageError('--at must be an RFC 3339 time such as 2026-11-20T04:00:00Z')
+  if (!time) throw new UsageError('--at must be an RFC 3339 time such as 2026-11-20T04:00:00Z')
   return { at: new Date(time) }
 }
 
@@ -137,7 +136,7 @@ async function whyNotClosed({ lambda }: Pick<AwsClients, 'lambda'>, stage: Deplo
   const [FunctionName] = MANIFEST.filter(isHttp).map((spec) => liveName(spec, stage))
   const { Environment } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }))
   const { isClosed } = v.parse(SettingsText, Environment?.Variables?.[ENV.settings])
-  return isClosed === true ? undefined : `${name} still takes traffic: deploy it closed`
+  return isClosed ? undefined : `${name} still takes traffic: deploy it closed`
 }
 
 /** Restores the table, or continues an earlier call's restore of the same source. */

@@ -6,6 +6,7 @@ import { describe, expect } from 'vitest'
 import { handler as auditClients } from '../../../functions/schedule/audit-clients.ts'
 import { minor } from '../../../shared/money.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
+import { recordFinding } from '../../../shared/suspense/record-suspense.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { bookRefund } from '../../support/money-rows.ts'
 import { lambdaContext } from '../../support/operator-actions.ts'
@@ -117,6 +118,11 @@ describe('compare-balance (design section 12)', () => {
     client,
   }) => {
     const late = await anAssumedPayment(deps, client)
+    await recordFinding(deps, {
+      subject: `${late.paymentId}#open`,
+      cause: 'transaction_missing',
+      payment: late,
+    })
     const explained = await anAssumedPayment(deps, client)
     const paid = await creditedPayment(deps, client)
     await postAssumed(deps, paid.payment)
@@ -124,9 +130,11 @@ describe('compare-balance (design section 12)', () => {
     deps.clock.advance(29 * DAY_SECONDS)
     await later(deps)
     deps.clock.advance(7 * DAY_SECONDS)
-    const [operator, resolution] = ['ana@gateway.example', 'explained'] as const
-    const suspenseId = `${explained.paymentId}#fee_assumed`
-    await resolveSuspense(deps, { suspenseId, operator, resolution })
+    await resolveSuspense(deps, {
+      suspenseId: `${explained.paymentId}#fee_assumed`,
+      operator: 'ana',
+      resolution: 'explained',
+    })
     deps.provider.transactions.push(rowNow(deps, paid))
 
     for (let run = 0; run < 5; run++) await later(deps)

@@ -61,12 +61,8 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
   ] as const)(
     'is posted at its estimate if the provider %s',
     async ([, rows, cause, legs], { deps, client, overdue }) => {
-      const about = {
-        providerPaymentId: overdue.capture?.providerPaymentId ?? '',
-        reference: `${overdue.paymentId}-1`,
-      }
       for (const fields of rows)
-        deps.provider.transactions.push(settledRow(about, deps.now(), fields))
+        deps.provider.transactions.push(settledRow(aTransaction(overdue), deps.now(), fields))
       deps.clock.set(addMs(deps.now(), -1))
       expect(await sweep(deps, client)).toBeUndefined()
       deps.clock.pass(1)
@@ -98,12 +94,14 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
       expect(deps.published).toStrictEqual([])
       deps.clock.pass(2 * DAY_MS + 1)
       await sweep(deps, client)
-      await expectFinding(deps, overdue.paymentId, 'transaction_missing', {})
       await expectFee(deps, overdue, ESTIMATED)
       deps.provider.heal('listTransactions')
-      deps.provider.transactions.push(aTransaction(overdue))
 
       expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1, netMinor: 95_900 })
+      expect(deps.published).toMatchObject([
+        { subject: `${overdue.paymentId}#open#transaction_missing` },
+        { subject: `${overdue.paymentId}#transaction_missing` },
+      ])
     },
   )
 
@@ -165,9 +163,10 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
   ] as const)(
     'is posted %s although %s payments are never answered',
     async ([when, , older, younger], { deps, client, overdue }) => {
-      const paidAt = (days: number) => addMs(deps.now(), -days * DAY_MS)
-      const open = (count: number, days: number) =>
-        Array.from({ length: count }, () => succeededPayment(client, { paidAt: paidAt(days) }))
+      const open = (length: number, days: number) =>
+        Array.from({ length }, () =>
+          succeededPayment(client, { paidAt: addMs(deps.now(), -days * DAY_MS) }),
+        )
       deps.clock.pass(2 * DAY_MS)
       await storeOpen(deps, [...open(older, 10), ...open(younger, 8)])
       answerOnly(deps, overdue, 'server_error')
@@ -209,11 +208,9 @@ describe('many payments that are open for seven days', () => {
   const overdueOf = async (
     deps: TestDeps,
     client: Parameters<typeof succeededPayment>[0],
-    count: number,
+    length: number,
   ) => {
-    const open = Array.from({ length: count }, () =>
-      succeededPayment(client, { paidAt: deps.now() }),
-    )
+    const open = Array.from({ length }, () => succeededPayment(client, { paidAt: deps.now() }))
     await storeOpen(deps, open)
     deps.clock.pass(7 * DAY_MS)
   }
@@ -239,12 +236,12 @@ describe('many payments that are open for seven days', () => {
     await overdueOf(deps, client, 51)
 
     expect((await settle(deps, client)).settlement).toMatchObject({ paymentCount: 50 })
-    const message = {
-      body: { client_id: client.clientId },
-      delaySeconds: 0,
-      group: client.clientId,
-    }
-    expect(deps.sent).toMatchObject([{ queue: 'settlements', message }])
+    expect(deps.sent).toMatchObject([
+      {
+        queue: 'settlements',
+        message: { body: { client_id: client.clientId }, delaySeconds: 0, group: client.clientId },
+      },
+    ])
     expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1 })
   })
 
