@@ -8,7 +8,7 @@ import { auditHeadKey } from '../../shared/table/keys.ts'
 import { adjustBalance } from './money-rows.ts'
 import { invokeWhole, OPERATOR } from './operator-actions.ts'
 import { auditedNow, sweptNow, withoutFloor } from './settlement-builders.ts'
-import { beforeFirst, memoryDeps, type TestDeps, writtenKeys } from './test-deps.ts'
+import { beforeFirst, memoryDeps, type TestDeps, writesTo } from './test-deps.ts'
 import { APPROVER } from './with-approval.ts'
 
 const Answer = v.object({
@@ -103,6 +103,5 @@ export async function dyingFileOf(deps: TestDeps) {
 
 /** Runs `other` before the first transaction that changes the batch after it was opened. */
 export function beforeBatchChanges(deps: TestDeps, other: () => Promise<unknown>) {
-  const { pk } = auditHeadKey(batchSubject(1))
-  return beforeFirst(deps, (call) => writtenKeys([call]).some((key) => key.pk === pk), other)
+  return beforeFirst(deps, writesTo(auditHeadKey(batchSubject(1))), other)
 }

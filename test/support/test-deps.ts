@@ -242,6 +242,11 @@ export function writtenKeys(calls: readonly TableCall[]): readonly Key[] {
   )
 }
 
+/** An approval may be written before. */
+export function writesTo({ pk }: Pick<Key, 'pk'>) {
+  return (call: TableCall) => writtenKeys([call]).some((key) => key.pk === pk)
+}
+
 /** Runs `other` once: at the first request of a kind, or of which a test holds. */
 export const beforeFirst = atFirst('before')
 

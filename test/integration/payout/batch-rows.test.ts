@@ -32,11 +32,12 @@ import { OPERATOR } from '../../support/operator-actions.ts'
 import { BANK, payOut, standingOf } from '../../support/settlement-builders.ts'
 import { alter, alterSettlement, erase } from '../../support/tampering.ts'
 import {
+  afterFirst,
   interceptTable,
   memoryDeps,
   type TableCall,
   type TestDeps,
-  writtenKeys,
+  writesTo,
 } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
@@ -255,12 +256,8 @@ it.each<[string, (deps: TestDeps, settlement: Settlement) => Promise<unknown>]>(
 it('a hold that is set after a claim keeps the payout out, and the next batch takes it', async () => {
   const { deps, ...settlement } = await aLonePayout()
   const { settlementId } = settlement
-  const { pk } = settlementKey(settlementId)
-  const racing = interceptTable(deps, {
-    after: async (call) => {
-      if (writtenKeys([call]).some((key) => key.pk === pk)) await hold(deps, settlement)
-    },
-  })
+  const isClaim = writesTo(settlementKey(settlementId))
+  const racing = afterFirst(deps, isClaim, () => hold(deps, settlement))
 
   const reason = 'payouts of this client are on hold: a court order'
   expect(await fileOf(racing)).toMatchObject({

@@ -28,14 +28,13 @@ import { anOpenPayment } from '../../support/paid-builders.ts'
 import { aLoneClient, fail, payOut } from '../../support/settlement-builders.ts'
 import { alter, alterSettlement, putRaw } from '../../support/tampering.ts'
 import {
+  afterFirst,
   beforeCommit,
-  interceptTable,
   memoryDeps,
   recordTable,
-  type TableCall,
   type TestDeps,
   withoutTopic,
-  writtenKeys,
+  writesTo,
 } from '../../support/test-deps.ts'
 
 const UNREADABLE = { net_minor: 'much' }
@@ -209,11 +208,11 @@ function inUse({ settlementId: settlement_id }: Settlement) {
 
 /** The process dies before its first claim. */
 function openedOnly(deps: TestDeps) {
-  const { pk } = batchKey(1)
-  const after = (call: TableCall) => {
-    if (writtenKeys([call]).some((key) => key.pk === pk)) throw new Error('the process dies')
-  }
-  return askForFile(interceptTable(deps, { after }))
+  return askForFile(
+    afterFirst(deps, writesTo(batchKey(1)), () => {
+      throw new Error('the process dies')
+    }),
+  )
 }
 
 it.each([

@@ -22,7 +22,7 @@ import {
   bookUnmatchedRow,
 } from '../../../shared/posting/house-journal.ts'
 import { finding, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
-import { houseEntryKey, houseTotalKey } from '../../../shared/table/keys.ts'
+import { HOUSE_TOTALS_PK, houseEntryKey, houseTotalKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
 import { jakartaMidnightAfter } from '../../support/jakarta.ts'
 import { adjustBalance, aHouseRow } from '../../support/money-rows.ts'
@@ -32,9 +32,11 @@ import { auditedNow, BY_OPERATOR, settle } from '../../support/settlement-builde
 import { erase, putRaw } from '../../support/tampering.ts'
 import {
   beforeCommit,
+  beforeFirst,
   memoryDeps,
   recordTable,
   type TestDeps,
+  writesTo,
   writtenKeys,
 } from '../../support/test-deps.ts'
 import { bookedItem, heldMoneyItem, resolve } from '../payment/suspense-test.ts'
@@ -180,7 +182,7 @@ describe('a process that is frozen over midnight', () => {
     const deps = atNight()
     const write = await prepare(deps)
     const before = await totalsOfDay(deps, DAY)
-    const frozen = beforeCommit(deps, () => nightsPass(deps))
+    const frozen = beforeFirst(deps, writesTo({ pk: HOUSE_TOTALS_PK }), () => nightsPass(deps))
 
     await write(frozen)
 

@@ -36,9 +36,11 @@ import {
 import { alter, alterSettlement, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import {
   beforeCommit,
+  beforeFirst,
   interceptTable,
   type TableCall,
   type TestDeps,
+  writesTo,
 } from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { recount } from './torn-world.ts'
@@ -171,7 +173,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     const latePayment = await aSucceededPayment(deps, client)
     const { settlement, items } = await sweepWithout(deps, client, keysOf(latePayment))
     await fail(deps, settlement)
-    const raced = beforeCommit(deps, async () => {
+    const raced = beforeFirst(deps, writesTo(settlementKey(settlement.settlementId)), async () => {
       for (const item of items) await putRaw(deps, item)
       await recount(deps, client)
     })
