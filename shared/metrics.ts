@@ -30,7 +30,7 @@ export const METRICS = {
   DeliveryAttempts: { unit: 'Count', dimensionSets: [['outcome']] },
   /** Runs of due work, one a minute. Without runs, lost work is not repaired. */
   DueWorkRuns: COUNT,
-  /** Also expiries without an answer for an hour. */
+  /** An expiry without an answer for an hour counts too. */
   DueWorkFailures: COUNT,
   /**
    * The delay of the oldest overdue item of each kind, every minute, and of each delivery that is

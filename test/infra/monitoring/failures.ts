@@ -163,7 +163,7 @@ export const FAILURES: readonly Failure[] = [
     name: 'deliveries are stuck: no worker takes them',
     during: {
       ...NO_ANNOUNCEMENTS,
-      // One delivery. A run may be late.
+      // It is one delivery, and a run may be late.
       DeliveriesLate: (minute) => ([2, 5, 10, 20].includes(minute) ? minute * MINUTE_MS : 0),
       'ApproximateAgeOfOldestMessage webhooks': (minute) => minute * 60,
     },

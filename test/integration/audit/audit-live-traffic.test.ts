@@ -206,7 +206,7 @@ describe('audit-ledger under live traffic', () => {
     expect(await auditLedger(deps, world.client.clientId)).toMatchObject({ balanced: true })
   })
 
-  it('is never false of a settlement that a process with a clock four minutes behind records', async () => {
+  it('finds nothing wrong in a settlement that a clock four minutes slow has recorded', async () => {
     const { deps, client } = await aSyncWorld()
     await post(deps, (await creditedPayment(deps, client)).payment, { feeMinor: 4_440 })
     deps.clock.pass(25 * HOUR_MS)

@@ -164,7 +164,8 @@ export async function resolveSuspense({ world, prng }: Scene) {
   const replies = await Promise.all(asked.map(resolve))
   const taken = replies.filter((reply) => reply?.status === 200).length
   if (taken > 0) count(world.tally, `suspense resolved: ${kind}`)
-  if (taken > 1) world.problems.push(`${id} was resolved by two operators`)
+  // News may open a dispute again between two resolutions.
+  if (taken > 1 && cause !== 'dispute') world.problems.push(`${id} was resolved by two operators`)
 }
 
 /** The row of the transfer is taken over, and the merchant gives its part back. */
