@@ -239,13 +239,15 @@ it('a difference shows a text of up to 200 characters, and a longer one by its d
   expect(texts.map(toValue)).toStrictEqual([texts[0], expect.stringMatching(/^sha256 /)])
 })
 
-it('a third check of a figure counts with another gap too', async () => {
+it('a third check of two figures counts with other gaps too', async () => {
   let found = 0
-  const judge = async () => compare('ledger.credited_minor', 'client', 0, ++found)
+  const gapsOf = (gap: number) =>
+    ['client', 'other'].flatMap((id) => compare('ledger.credited_minor', id, 0, gap))
+  const judge = async () => gapsOf(++found)
 
   const differences = await confirmedDifferences({ sleep: async () => {} }, judge)
 
-  expect(differences).toStrictEqual(compare('ledger.credited_minor', 'client', 0, 3))
+  expect(differences).toStrictEqual(gapsOf(3))
 })
 
 const differing = compare('ledger.credited_minor', 'client', 0, 1)
