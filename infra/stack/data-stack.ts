@@ -44,14 +44,11 @@ export class DataStack extends StageStack {
     this.queues = new GatewayQueues(this, 'Queues', stage, this.key)
     this.provider = providerSecrets(this, 'Provider', stage, this.key)
     this.originSecret = stage.front === 'none' ? undefined : originSecret(this, 'Origin', stage)
-    const { alarmRecipients, pageRecipients = alarmRecipients } = stage
-    const alerts = { stage, name: 'alerts', recipients: alarmRecipients, key: this.key } as const
-    this.topic = operatorTopic(this, 'Alerts', alerts)
+    this.topic = operatorTopic(this, 'Alerts', { stage, name: 'alerts', key: this.key })
     if (hasAlarms(stage)) {
       // The topic that wakes people gets no tickets that can wait. It works without the key,
       // because a disabled key must wake them too.
-      const pages = { stage, name: 'pages', recipients: pageRecipients } as const
-      this.pageTopic = operatorTopic(this, 'Pages', pages)
+      this.pageTopic = operatorTopic(this, 'Pages', { stage, name: 'pages' })
       new ProtectionRule(this, 'Protection', protectionRuleName(stage), this.topic)
     }
     const { copies } = stage

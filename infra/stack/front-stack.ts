@@ -146,15 +146,14 @@ function showCertificate(distribution: cloudfront.Distribution, ClientCertificat
 
 /** A topic of another region cannot be an alarm's action, so the front has topics of its own. */
 function addAlarms(scope: Construct, stage: DeployedStage, front: WatchedFront) {
-  const { alarmRecipients, pageRecipients = alarmRecipients } = stage
-  const topicOf = (name: 'front-alerts' | 'front-pages', recipients: readonly string[]) =>
-    operatorTopic(scope, name, { stage, name, recipients })
+  const topicOf = (name: 'front-alerts' | 'front-pages') =>
+    operatorTopic(scope, name, { stage, name })
   new GatewayAlarms(scope, 'Alarms', {
     stage: stage.settings.name,
     groups: frontAlarms(front),
     quietId: 'front-quiet',
-    topic: topicOf('front-alerts', alarmRecipients),
-    pageTopic: topicOf('front-pages', pageRecipients),
+    topic: topicOf('front-alerts'),
+    pageTopic: topicOf('front-pages'),
   })
 }
 

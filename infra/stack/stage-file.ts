@@ -37,9 +37,6 @@ const OriginCertificateSchema = v.strictObject({
   authority: Text,
 })
 
-/** A wider range belongs to many users. */
-const WIDEST_RANGE_BITS = 24
-
 const FrontSettings = v.strictObject({
   /**
    * The share of a route's throttle for one address. The front refuses more requests:
@@ -50,7 +47,7 @@ const FrontSettings = v.strictObject({
   merchantAddresses: v.array(
     v.pipe(
       v.string(),
-      v.check(isRange, 'an IPv4 range such as 203.0.113.7/32, none wider than /24'),
+      v.check(isRange, 'an IPv4 range such as 203.0.113.0/24 or 203.0.113.7/32, none wider'),
     ),
   ),
   /** Raise by one after you put a new origin secret: only then CloudFormation reads it again. */
@@ -260,7 +257,8 @@ function wholeBetween(least: number, most: number) {
   )
 }
 
+/** A wider range belongs to many users. AWS takes a range only by its first address. */
 function isRange(text: string) {
-  const [, address = '', bits] = /^([\d.]+)\/(\d{1,2})$/.exec(text) ?? []
-  return isIPv4(address) && Number(bits) >= WIDEST_RANGE_BITS && Number(bits) <= 32
+  const [, address = '', last, bits] = /^([\d.]+\.(\d+))\/(2[4-9]|3[0-2])$/.exec(text) ?? []
+  return isIPv4(address) && Number(last) % 2 ** (32 - Number(bits)) === 0
 }

@@ -127,8 +127,11 @@ function failureMessage(
   if (kind === 'TooManyRequestsException')
     return `all runs of ${name} are in use; repeat the command in a moment`
   const host = url ?? `lambda.${region}.amazonaws.com`
+  // Refused, or without credentials, nothing ran.
+  const isDone =
+    Object(error).$fault === 'client' || kind.endsWith('ProviderError') ? 'is not' : 'may be'
   if (kind !== 'ResourceNotFoundException')
-    return `no answer of ${name} at ${host}; it may be done: ${kind}: ${message}`
+    return `no answer of ${name} at ${host}; it ${isDone} done: ${kind}: ${message}`
   return url === undefined
     ? `there is no function ${name} in ${region} of this account; stages with a file: ${stageFiles().join(', ')}`
     : `there is no function ${name}`

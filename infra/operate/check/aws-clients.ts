@@ -14,9 +14,9 @@ import { SNSClient } from '@aws-sdk/client-sns'
 import { STSClient } from '@aws-sdk/client-sts'
 import { FRONT_REGION } from '../../stack/stage.ts'
 
-/** A person waits for a check. */
+/** A person waits for a check. Lambda refuses such calls above fifteen a second. */
 const LIMITS = {
-  maxAttempts: 2,
+  maxAttempts: 5,
   requestHandler: { connectionTimeout: 3_000, requestTimeout: 10_000, throwOnRequestTimeout: true },
 } as const
 
@@ -25,10 +25,12 @@ export type AwsClients = ReturnType<typeof awsClients>
 /** Clients with the operator's credentials: profiles, SSO or the environment, as in the AWS CLI. */
 export function awsClients(region: string | undefined) {
   const config = { ...LIMITS, region }
+  const cloudFormationIn = (place?: string) =>
+    new CloudFormationClient({ ...LIMITS, region: place })
   return {
     acm: new ACMClient({ ...LIMITS, region: FRONT_REGION }),
-    cloudFormation: new CloudFormationClient(config),
-    cloudFormationIn: (place: string) => new CloudFormationClient({ ...LIMITS, region: place }),
+    cloudFormation: cloudFormationIn(region),
+    cloudFormationIn,
     dynamodb: new DynamoDBClient(config),
     iam: new IAMClient(config),
     lambda: new LambdaClient(config),

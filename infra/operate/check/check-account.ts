@@ -45,7 +45,7 @@ export async function checkCredentials(
  * late: the API would already refuse all other callers.
  */
 export function bootstrapChecks(
-  { cloudFormation, cloudFormationIn }: Pick<AwsClients, 'cloudFormation' | 'cloudFormationIn'>,
+  { cloudFormationIn }: Pick<AwsClients, 'cloudFormationIn'>,
   { front, copies }: DeployedStage,
   region: string,
 ) {
@@ -57,8 +57,7 @@ export function bootstrapChecks(
   ]
   return [...new Set(places)].map((place) => {
     const what = `CDK bootstrap in ${place}`
-    const client = place === region ? cloudFormation : cloudFormationIn(place)
-    return { what, place, check: () => checkBootstrap(client, what) }
+    return { what, place, check: () => checkBootstrap(cloudFormationIn(place), what) }
   })
 }
 

@@ -76,14 +76,11 @@ const RARE_SCHEDULES = ['sweep-settlements', 'sync-provider-transactions', 'audi
  * The steps after the manual steps of a first deployment. Safe to repeat. Answers the exit code.
  */
 export async function finishStage(stage: string, io: DoctorIo) {
-  const terminal = {
-    out: (text: string) => console.log(text),
-    err: (text: string) => console.error(text),
-  }
+  const output = { out: console.log, err: console.error, env: io.env }
   const codes: number[] = []
   for (const action of RARE_SCHEDULES) {
     console.log(`${action}:`)
-    codes.push(await runAdmin([action, '--stage', stage], { ...terminal, env: io.env }))
+    codes.push(await runAdmin([action, '--stage', stage], output))
   }
   codes.push(await runDoctor(['--stage', stage], io))
   return codes.find((code) => code !== 0) ?? 0

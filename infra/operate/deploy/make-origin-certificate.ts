@@ -51,39 +51,35 @@ export async function makeOriginCertificate(
   return ok(what, `made: commit ${file} and ${originCertificate.authority}`)
 }
 
-const NEW_KEY = '-newkey rsa:2048 -nodes'
-const TEN_YEARS = '-days 3650'
-const EXTENSIONS =
-  'basicConstraints=CA:FALSE\nkeyUsage=critical,digitalSignature\nextendedKeyUsage=clientAuth\n'
+/** Not every openssl adds these. The identifiers tell apart two authorities of one name. */
+const EXTENSIONS = {
+  authority:
+    'basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign,cRLSign\n' +
+    'subjectKeyIdentifier=hash',
+  front:
+    'basicConstraints=CA:FALSE\nkeyUsage=critical,digitalSignature\n' +
+    'extendedKeyUsage=clientAuth\nauthorityKeyIdentifier=keyid',
+}
 
 /** ACM issues no client certificates: docs/operations.md, "The front's certificate". */
 function makeKeys(stage: string) {
   // Only the directory's owner can read it.
   const cwd = mkdtempSync(join(tmpdir(), 'gateway-origin-'))
-  const openssl = (words: string, subject?: string) => {
-    const args = [
-      ...words.split(' '),
-      ...(subject ? ['-subj', `/CN=gateway-${stage} ${subject}`] : []),
-    ]
-    execFileSync('openssl', args, { cwd, stdio: 'ignore' })
+  const openssl = (words: string) =>
+    execFileSync('openssl', words.split(' '), { cwd, stdio: 'ignore' })
+  const make = (name: keyof typeof EXTENSIONS, signer: string) => {
+    // ACM lists no certificate without a domain.
+    const subject = `/CN=${name}.gateway-${stage}.internal`
+    writeFileSync(join(cwd, `${name}.ext`), EXTENSIONS[name])
+    openssl(`req -newkey rsa:2048 -nodes -subj ${subject} -keyout ${name}.key -out ${name}.csr`)
+    openssl(`x509 -req -in ${name}.csr ${signer} -days 3650 -extfile ${name}.ext -out ${name}.pem`)
+    return readFileSync(join(cwd, `${name}.pem`))
   }
-  const readMade = (file: string) => readFileSync(join(cwd, file))
   try {
-    openssl(
-      `req -x509 ${NEW_KEY} ${TEN_YEARS} -keyout authority.key -out authority.pem ` +
-        '-addext keyUsage=critical,keyCertSign,cRLSign',
-      'origin',
-    )
-    openssl(`req ${NEW_KEY} -keyout front.key -out front.csr`, 'front')
-    writeFileSync(join(cwd, 'front.ext'), EXTENSIONS)
-    openssl(
-      `x509 -req -in front.csr -CA authority.pem -CAkey authority.key -CAcreateserial ${TEN_YEARS} ` +
-        '-extfile front.ext -out front.pem',
-    )
     return {
-      authority: readMade('authority.pem'),
-      certificate: readMade('front.pem'),
-      key: readMade('front.key'),
+      authority: make('authority', '-signkey authority.key'),
+      certificate: make('front', '-CA authority.pem -CAkey authority.key -CAcreateserial'),
+      key: readFileSync(join(cwd, 'front.key')),
     }
   } finally {
     rmSync(cwd, { recursive: true })

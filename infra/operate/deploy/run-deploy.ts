@@ -139,10 +139,10 @@ function printFindings({ settings }: DeployedStage, findings: readonly Finding[]
 }
 
 function manualSteps({ settings: { name }, domain, alarmRecipients }: DeployedStage) {
-  const domainStep =
-    domain && `enter the servers of zone ${domain.zone.id} at the registrar of ${domain.zone.name}`
   const steps = [
-    ...(domainStep ? [domainStep] : []),
+    ...(domain
+      ? [`enter the servers of zone ${domain.zone.id} at the registrar of ${domain.zone.name}`]
+      : []),
     `in the provider's dashboard make a key, enter the callback URL, copy its token; put both into the secrets ${providerSecretName(name)} and ${callbackSecretName(name)}`,
     ...(alarmRecipients.length > 0
       ? [`have ${alarmRecipients.join(', ')} confirm each subscription`]

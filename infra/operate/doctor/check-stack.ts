@@ -35,7 +35,7 @@ export async function checkStack(
   /** If other than the region of the gateway. */
   region?: string,
 ): Promise<{ readonly stack: aws.Stack | undefined; readonly findings: readonly Finding[] }> {
-  const client = region === undefined ? clients.cloudFormation : clients.cloudFormationIn(region)
+  const client = region ? clients.cloudFormationIn(region) : clients.cloudFormation
   const StackName = stackNameOf(stage, part)
   let stack: aws.Stack | undefined
   const findings = await runCheck(what, async () => {

@@ -29,11 +29,13 @@ export class FrontProbe extends Construct {
       description: 'JSON {"api_key"} of the canary merchant; filled in by an operator',
       removalPolicy,
     })
-    const read = allow(['secretsmanager:GetSecretValue'], [secret.secretArn])
     this.functionName = stackNameOf(stage, 'probe-front')
     const props = { stage, functionName: this.functionName, removalPolicy }
     const probe = new LambdaFunction(this, 'Function', {
-      ...nodeRuntime(this, props, (log) => [...logGrant(log), ...read]),
+      ...nodeRuntime(this, props, (log) => [
+        ...logGrant(log),
+        ...allow(['secretsmanager:GetSecretValue'], [secret.secretArn]),
+      ]),
       code: assetOf(stage, { name: 'probe-front', entry: 'infra/stack/edge/probe-front.ts' }),
       memorySize: 256,
       timeout: Duration.seconds(30),

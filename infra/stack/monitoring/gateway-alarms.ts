@@ -92,6 +92,8 @@ export class GatewayAlarms extends Construct {
       alarmDescription: alarmDescription(spec),
       metric: cloudWatchMetric(spec.measure, minutes, spec.summary),
       threshold: thresholdOf(spec),
+      // The doctor sees no change of a default.
+      actionsEnabled: true,
       comparisonOperator: comparisonOf(spec),
       evaluationPeriods: outOf,
       datapointsToAlarm: periods,
@@ -123,6 +125,7 @@ export class GatewayAlarms extends Construct {
       compositeAlarmName: alarmName(stage, { id }),
       alarmDescription: `${summary} Each alarm of this page also sends a mail. docs/runbook.md#page`,
       alarmRule: AlarmRule.anyOf(...rules),
+      actionsEnabled: true,
       actionsSuppressor: quiet,
       actionsSuppressorWaitPeriod: Duration.minutes(2),
       actionsSuppressorExtensionPeriod: Duration.minutes(2),

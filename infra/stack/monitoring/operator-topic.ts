@@ -15,23 +15,20 @@ type Props = {
    * copies in another region.
    */
   readonly name: 'alerts' | 'pages' | 'front-alerts' | 'front-pages' | 'copies-pages'
-  readonly recipients: readonly string[]
   readonly key?: Key | undefined
 }
 
 /**
  * AWS asks the recipients once to confirm. Operators make other subscriptions after the deployment.
  */
-export function operatorTopic(
-  parent: Construct,
-  id: string,
-  { stage, name, recipients, key }: Props,
-) {
+export function operatorTopic(parent: Construct, id: string, { stage, name, key }: Props) {
   const scope = new Construct(parent, id)
   const topicName = stackNameOf(stage, name)
+  const { settings, alarmRecipients, pageRecipients = alarmRecipients } = stage
+  const isOfPages = name.endsWith('pages')
   const topic = new sns.Topic(scope, 'Topic', {
     topicName,
-    displayName: `Payment gateway ${stage.settings.name}${name.endsWith('pages') ? ' pages' : ''}`,
+    displayName: `Payment gateway ${settings.name}${isOfPages ? ' pages' : ''}`,
     enforceSSL: true,
     ...(key && { masterKey: key }),
   })
@@ -53,7 +50,8 @@ export function operatorTopic(
         principals: [new ServicePrincipal('events.amazonaws.com')],
       }),
     )
-  for (const recipient of recipients) topic.addSubscription(subscriptionOf(recipient))
+  for (const recipient of isOfPages ? pageRecipients : alarmRecipients)
+    topic.addSubscription(subscriptionOf(recipient))
   // The topic is found by its name, so that other stacks do not depend on this stack.
   return sns.Topic.fromTopicArn(scope, 'ByName', arnOf(scope, 'sns', topicName))
 }

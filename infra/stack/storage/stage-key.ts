@@ -26,6 +26,8 @@ export function stageKey(parent: Construct, id: string, stage: DeployedStage) {
   const key = new Key(new Construct(parent, id), 'Key', {
     alias: name,
     description: `Payment gateway ${stage.settings.name}: secrets of endpoints${isForAll ? ', table, queues, alerts, secrets, logs' : ''}`,
+    // The doctor sees no change of a default.
+    enabled: true,
     enableKeyRotation: true,
     pendingWindow: PENDING_DELETION,
     // Kept as long as the table, also after a failed creation: nothing else can read the table.

@@ -35,14 +35,13 @@ export class CopiesStack extends StageStack {
   constructor(scope: App, stage: DeployedStage, { region, account }: Copies) {
     const env = { region, ...(account && { account: account.id }) }
     super(scope, stage, { part: 'copies', holds: 'the locked vault of backups', env })
-    const { alarmRecipients, pageRecipients: recipients = alarmRecipients } = stage
     new backup.BackupVault(this, 'Vault', {
       backupVaultName: stackNameOf(stage, 'copies'),
       lockConfiguration: { minRetention: KEPT, changeableFor: CHANGEABLE },
       ...vaultOf(this, stage, account?.source),
     })
     if (!hasAlarms(stage)) return
-    const pages = operatorTopic(this, 'Pages', { stage, name: 'copies-pages', recipients })
+    const pages = operatorTopic(this, 'Pages', { stage, name: 'copies-pages' })
     // A lost region's stage may come back here, with a rule of its own.
     new ProtectionRule(this, 'Protection', stackNameOf(stage, 'copies-protection'), pages)
   }
@@ -54,7 +53,11 @@ export class CopiesStack extends StageStack {
  */
 function vaultOf(scope: Construct, stage: DeployedStage, otherAccount: string | undefined) {
   const removalPolicy = removalPolicyBesidesTable(stage)
-  const encryptionKey = new Key(scope, 'Key', { enableKeyRotation: true, removalPolicy })
+  const encryptionKey = new Key(scope, 'Key', {
+    enabled: true,
+    enableKeyRotation: true,
+    removalPolicy,
+  })
   if (otherAccount === undefined) return { encryptionKey, removalPolicy }
   const principals = [new AccountPrincipal(otherAccount)]
   const allow = (actions: string[], conditions = {}) =>

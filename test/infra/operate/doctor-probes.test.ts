@@ -1,15 +1,17 @@
-import { GetFunctionConcurrencyCommand } from '@aws-sdk/client-lambda'
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { handler as receiveProviderCallback } from '../../../functions/callback/receive-provider-callback.ts'
 import { PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
-import { checkRoutes } from '../../../infra/operate/doctor/check-functions.ts'
+import { awsClients } from '../../../infra/operate/check/aws-clients.ts'
+import { checkConcurrency, checkRoutes } from '../../../infra/operate/doctor/check-functions.ts'
 import { checkCallback, checkProviderKey } from '../../../infra/operate/doctor/check-provider.ts'
+import { deployedStage } from '../../../infra/stack/stage.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
 import { CLIENT_ROUTES } from '../../support/api-event.ts'
 import { aSimulator } from '../../support/provider-simulator-harness.ts'
 import { adapter } from '../../support/scripted-provider.ts'
 import {
+  awsError,
   cut,
   json,
   type Script,
@@ -17,7 +19,7 @@ import {
   startScriptedServer,
 } from '../../support/scripted-server.ts'
 import { recordTable, testDeps } from '../../support/test-deps.ts'
-import { examinedStage, notOk } from './examined-stage.ts'
+import { notOk } from './examined-stage.ts'
 
 describe("the doctor's question to every route", () => {
   const wellBehaved: Script = (response, request) => {
@@ -223,15 +225,23 @@ describe("the doctor's questions to the provider", () => {
   })
 })
 
-it('a wrong reserved concurrency has the command that corrects it', async () => {
-  const prod = await examinedStage('prod')
-  prod.aws.lambda
-    .on(GetFunctionConcurrencyCommand, { FunctionName: 'gateway-prod-prove-release' })
-    .resolves({ ReservedConcurrentExecutions: 0 })
+it('a wrong reserved concurrency has the command that corrects it, although Lambda answers fifteen calls a second', async () => {
+  let refusals = 4
+  const { url } = await startScriptedServer((response, request) => {
+    const isRefused = request.url.includes('prove-release') && refusals-- > 0
+    const answer = isRefused
+      ? awsError(429, 'TooManyRequestsException')
+      : json(200, { ReservedConcurrentExecutions: 0 })
+    answer(response, request)
+  })
+  for (const name of ['ENDPOINT_URL_LAMBDA', 'ACCESS_KEY_ID', 'SECRET_ACCESS_KEY'])
+    vi.stubEnv(`AWS_${name}`, url)
+  // Each wait.
+  vi.spyOn(Math, 'random').mockReturnValue(0)
 
-  const findings = await prod.examine()
+  const findings = await checkConcurrency(awsClients('r').lambda, deployedStage('prod'))
 
-  expect(findings.find(({ state }) => state === 'wrong')?.todo).toBe(
+  expect(findings.at(-1)?.todo).toBe(
     'aws lambda delete-function-concurrency --function-name gateway-prod-prove-release',
   )
 })

@@ -261,21 +261,4 @@ describe('the probe of the front', () => {
   ])('fails if %s', async (_, change) => {
     expect((await probeWith(change)).result).toMatch(/^Error: /)
   })
-
-  it('runs every minute, is not repeated, and may read one secret', () => {
-    const ofProd = synthesisedFront(stageWith({}, 'prod'))
-    const probe = { FunctionName: 'gateway-prod-probe-front' }
-
-    expect(ofProd.all('AWS::Lambda::Function')).toMatchObject([probe])
-    expect(ofProd.all('AWS::Lambda::EventInvokeConfig')).toMatchObject([
-      { MaximumRetryAttempts: 0 },
-    ])
-    const [{ ScheduleExpression, Targets } = {}] = ofProd.all('AWS::Events::Rule')
-    expect(ScheduleExpression).toBe('rate(1 minute)')
-    expect(JSON.parse(Object([Targets].flat()[0]).Input)).toStrictEqual({
-      host: 'pay.example.com',
-      unknownKey: unknownKey('prod'),
-      keySecret: 'gateway/prod/canary-key',
-    })
-  })
 })

@@ -47,12 +47,6 @@ describe('generations of the table', () => {
 })
 
 describe('the stage’s key', () => {
-  it('does not encrypt pages, which must tell that it was disabled', () => {
-    const topics = synthesised('prod').all('AWS::SNS::Topic')
-
-    expect(topics.map(({ KmsMasterKeyId: key }) => key)).toStrictEqual(['<key>.Arn', undefined])
-  })
-
   it('encrypts every resource that stores data', () => {
     const keyProperties = {
       'AWS::DynamoDB::GlobalTable': 'KMSMasterKeyId',
@@ -205,11 +199,4 @@ it('the logs of requests are kept for 14 days (spec 8)', () => {
   const retention = synthesised('prod').each('AWS::Logs::LogGroup', 'RetentionInDays')
 
   expect(new Set(retention)).toStrictEqual(new Set([14]))
-})
-
-it('the trail of all regions, which takes its name in each, has its own region in it', () => {
-  expect(synthesised('prod').only('AWS::CloudTrail::Trail').properties).toMatchObject({
-    IsMultiRegionTrail: true,
-    TrailName: 'gateway-prod-invocations-<AWS::Region>',
-  })
 })

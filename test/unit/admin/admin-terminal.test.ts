@@ -43,6 +43,19 @@ describe('npm run admin', () => {
     )
   })
 
+  it.each([
+    ['AWS refuses', 'any', 'ExpiredTokenException'],
+    ['has no credentials', undefined, 'CredentialsProviderError'],
+  ])('says that a call is not done which %s', async (_, key, error) => {
+    const { run, server } = await cli(awsError(403, 'ExpiredTokenException'))
+    onAws(server.url)
+    vi.stubEnv('AWS_ACCESS_KEY_ID', key)
+    vi.stubEnv('AWS_EC2_METADATA_DISABLED', 'true')
+    for (const file of ['CONFIG', 'SHARED_CREDENTIALS']) vi.stubEnv(`AWS_${file}_FILE`, '/dev/null')
+
+    expect((await run('get-client', '--stage', 'prod')).err).toContain(`it is not done: ${error}`)
+  })
+
   it('gives the approval that a refusal asks for as a command for the same stage', async () => {
     const hint = approvalHint({ action: 'recredit-settlement', payload: { settlement_id: 's1' } })
     const refused = { message: 'no', code: 'validation', action_hint: hint }
