@@ -27,7 +27,13 @@ type ApprovedAction = (typeof APPROVED_ACTIONS)[number]
 
 const NUMBER = v.pipe(v.number(), v.safeInteger())
 const TEXT = v.string()
-const OPTIONAL_NUMBER = v.nullish(NUMBER)
+/** The actions ask without zeros. */
+const OPTIONAL_NUMBER = v.nullish(
+  v.pipe(
+    NUMBER,
+    v.transform((amount) => amount || null),
+  ),
+)
 const OPTIONAL_TEXT = v.nullish(TEXT)
 const SETTLEMENT = { settlement_id: TEXT }
 const VALUE = v.nullish(v.union([TEXT, NUMBER]))

@@ -1,7 +1,6 @@
 import type { TableDeps } from '../deps.ts'
 import { conflict, refused } from '../errors.ts'
 import { type HouseEntry, newHouseEntry, onOpenDay, putHouseEntry } from '../journal/house-store.ts'
-import type { Minor } from '../money.ts'
 import { type Approvable, requireApproval, type UsedApproval } from '../operator/approval-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { attributeName } from '../table/attributes.ts'
@@ -87,8 +86,7 @@ async function findEarlier(deps: TableDeps, input: HouseAdjustmentInput) {
 
 /** Amounts of zero are left out, as an operator leaves them out. */
 function askedFor(input: HouseAdjustmentInput): Approvable {
-  const amountOf = (amount: Minor) => (amount === 0 ? null : amount)
-  const amounts = ADJUSTED_LEGS.map((leg) => [attributeName(leg), amountOf(input[leg])] as const)
+  const amounts = ADJUSTED_LEGS.map((leg) => [attributeName(leg), input[leg] || null] as const)
   return {
     action: 'adjust-house',
     payload: { ...Object.fromEntries(amounts), reference: input.reference },

@@ -6,13 +6,13 @@
 import { describe, expect, it } from 'vitest'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { closeHouseDays } from '../../../shared/journal/house-store.ts'
-import { HOUSE_ADJUSTMENTS_PK, houseAdjustmentKey } from '../../../shared/table/keys.ts'
+import { houseAdjustmentKey } from '../../../shared/table/keys.ts'
 import { DAY_MS } from '../../../shared/time.ts'
 import { invokeAdmin, invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { alter, putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeCommit, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
-import { approvedFor } from './approved-for.ts'
+import { approve, approvedFor } from './approved-for.ts'
 
 describe('adjust-house (design sections 7 and 12)', () => {
   const INVOICE = { bank_minor: -4_500, transit_minor: 4_000, cost_minor: -500, reference: 'INV-1' }
@@ -46,19 +46,15 @@ describe('adjust-house (design sections 7 and 12)', () => {
     expect([status, Object(body).message]).toStrictEqual([422, expect.stringContaining(message)])
   })
 
-  it('needs no approval unless the bank pays', async () => {
+  it('needs no approval unless the bank pays; 0 is absent', async () => {
     const deps = memoryDeps()
-    const interest = { operator: OPERATOR, bank_minor: 9, other_minor: 9, reference: 'INT-1' }
+    const paid = { bank_minor: -9, cost_minor: -9, other_minor: 0, reference: 'C' }
+    await approve(deps, { action: 'adjust-house', payload: paid })
 
-    expect(await invokeWhole('adjust-house', deps, interest)).toMatchObject({ status: 200 })
-    expect(
-      await invokeWhole('adjust-house', deps, {
-        ...interest,
-        bank_minor: -9,
-        other_minor: -9,
-        reference: 'INT-2',
-      }),
-    ).toMatchObject({ status: 422 })
+    for (const legs of [paid, { bank_minor: 9, cost_minor: 9, reference: 'I' }]) {
+      const done = await invokeWhole('adjust-house', deps, { operator: OPERATOR, ...legs })
+      expect(done.status).toBe(200)
+    }
   })
 
   it('is booked on the next open day, and once by two operators', async () => {
@@ -81,8 +77,7 @@ describe('adjust-house (design sections 7 and 12)', () => {
     await alter(deps, key, { bank_minor: -1 })
     await putRaw(deps, {
       ...(await rawItem(deps, key)),
-      pk: HOUSE_ADJUSTMENTS_PK,
-      sk: 'X',
+      ...houseAdjustmentKey('X'),
       reference: 'X',
     })
 
