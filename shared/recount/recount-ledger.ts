@@ -166,7 +166,9 @@ async function planClient(deps: RecountDeps, clientId: ClientId, asked: Parts): 
   const suspense = await planSuspense(deps, differences, clientId)
   const payments = await planPayments(deps, repaired)
   // The search for a lost entry of an adjustment may take all the time that is left.
-  const adjustments = await planAdjustments(deps, repaired)
+  // A lost record goes before the figures.
+  const isTorn = differences.some(({ what, id }) => what === 'audit_record' && id === clientId)
+  const adjustments = await planAdjustments(deps, isTorn ? findings : repaired)
   const moved = [...adjustments, ...payments]
   const plannedEntries = writesOf(moved).flatMap(({ entries }) => entries ?? [])
   const isWhole = findings.isWhole && !payments.some(isLeft)
