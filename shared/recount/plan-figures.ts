@@ -35,7 +35,7 @@ import { LEDGER_SHARDS } from '../table/schema.ts'
 import type { Step } from '../table/step.ts'
 import { addMs, later } from '../time.ts'
 import { compare, type Difference, missingRow } from '../verdict/difference.ts'
-import type { Findings, Plan, RecountDeps, Write } from './plan.ts'
+import type { Findings, Plan, RecountDeps } from './plan.ts'
 import type { PlannedSettlement } from './plan-settlements.ts'
 
 const CREDITED = 'ledger.credited_minor'
@@ -75,18 +75,22 @@ export async function planFigures(
   if (lastId && gone.length > 0 && (isPaid || (await mayBePaid(deps, books, lastId)))) return []
   const effects = planned.map(effectOf)
   const lines = [...SHARD_FIGURES.keys(), ...SUM_FIELDS.keys()].flatMap((what) => {
-    const difference = figures.find((one) => one.what === what)
-    const found = foundIn(ledger, what)
+    const stored = foundIn(ledger, what)
+    const { expected, found } = figures.find((one) => one.what === what) ?? {
+      expected: stored,
+      found: stored,
+    }
     const moved = effects.reduce((sum, effect) => sum + (effect[what] ?? 0), 0)
     // A sum of zero is absent.
-    const counted = difference ? Number(difference.expected) : found
-    return compare(what, clientId, counted + moved, difference ? Number(difference.found) : found)
+    return compare(what, clientId, Number(expected) + moved, Number(found))
   })
   const chain = figures.filter(({ what }) => CHAIN_FIELDS.has(what))
   const gaps = new Map<ShardFigure, number>()
+  const figuresAfter = chainOf(books, planned, chain.length + gone.length > 0)
   for (const { what, expected, found } of lines) {
-    const figure = SHARD_FIGURES.get(what)
+    const [figure, sum] = [SHARD_FIGURES.get(what), SUM_FIELDS.get(what)]
     if (figure) gaps.set(figure, Number(expected) - Number(found))
+    if (sum) figuresAfter[sum] = minor(Number(expected))
   }
   const first = ledger.shards.find(({ number }) => number === 0)
   const ofSums = differences.filter((one) => isAboutSums(one) && summed.has(one.id))
@@ -94,10 +98,6 @@ export async function planFigures(
   // The plan's other writes bring the sources up to these figures.
   if (lines.length + chain.length + ofSums.length === 0) return [{ ends: figures }]
   if (gaps.size > 0 && first === undefined) return []
-  const figuresAfter = {
-    ...chainOf(books, planned, chain.length + gone.length > 0),
-    ...sumsIn(lines),
-  }
   const steps = {
     shard:
       first && gaps.size > 0 ? correctShards(clientId, first, { gaps, at: deps.now() }) : undefined,
@@ -111,15 +111,8 @@ export async function planFigures(
       // The event announced the sums that are written again.
       (summed.has(one.id) && /^settlement(\.|_event\.body$)/.test(one.what)),
   )
-  const write: Write = {
-    subject: clientId,
-    clientId,
-    repair: 'figures',
-    lines: [...gone, ...lines, ...chain, ...ofSums],
-    ends,
-    steps,
-  }
-  return [write]
+  const changes = [...gone, ...lines, ...chain, ...ofSums]
+  return [{ subject: clientId, clientId, repair: 'figures', lines: changes, ends, steps }]
 }
 
 function isFigure({ what }: Difference) {
@@ -168,15 +161,6 @@ function foundIn({ window, shards }: Ledger, what: string) {
   return shards.reduce((sum, shard) => sum + shard[figure], 0)
 }
 
-function sumsIn(lines: readonly Difference[]): Partial<Window> {
-  return Object.fromEntries(
-    lines.flatMap(({ what, expected }) => {
-      const field = SUM_FIELDS.get(what)
-      return field ? [[field, minor(Number(expected))]] : []
-    }),
-  )
-}
-
 /** The time of the last change, and the chain that the settlements show, if it differs. */
 function chainOf(
   { unsettled }: ClientBooks,
@@ -210,18 +194,19 @@ export async function planLedger(
     lastSettlementId: settlements.at(-1)?.settlement.settlementId,
   }
   const shard = shardRow({ closedUntil })
-  const shards = Array.from({ length: LEDGER_SHARDS }, (_, number) => number)
-  const keys = [...shards.map((number) => shardKey(clientId, number)), windowKey(clientId)]
-  const items = await deps.table.getMany(keys)
   const rows = [
-    ...shards.map((number) => replaceRow(shardKey(clientId, number), shard, undefined)),
+    ...Array.from({ length: LEDGER_SHARDS }, (_, number) =>
+      replaceRow(shardKey(clientId, number), shard, undefined),
+    ),
     replaceRow(windowKey(clientId), window, undefined),
   ]
+  const items = await deps.table.getMany(rows.map(({ key }) => key))
   const lost = rows.filter((_, at) => items[at] === undefined)
   const lines = lost.flatMap(({ key }) => missingRow('ledger', key.sk))
   const steps = Object.fromEntries(lost.map((row) => [row.key.sk, row] as const))
-  const write: Write = { subject: clientId, clientId, repair: 'put', lines, ends, steps }
-  return lost.length === 0 ? [] : [write]
+  return lost.length === 0
+    ? []
+    : [{ subject: clientId, clientId, repair: 'put', lines, ends, steps }]
 }
 
 /**

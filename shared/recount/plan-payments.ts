@@ -108,7 +108,7 @@ async function planPayment(
     return [{ id, why: UNPROVEN, ends: [] }]
   const puts = await putsOf(deps, payment, missing, events)
   const lines = isShownAnew ? rowDifferences('payment', id, row, item) : []
-  if (lines.length + puts.length === 0) return []
+  if (lines.length + puts.length === 0) return [{ ends: differences.filter(isOfShown) }]
   const isUnexplained = isStrayAfter(payment, isRaised)
   const ends = differences.filter(
     (difference) =>

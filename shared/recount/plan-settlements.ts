@@ -28,7 +28,7 @@ export type PlannedSettlement = {
   readonly before: Settlement
   readonly after: Settlement
   readonly sums: EntrySums | undefined
-  /** Its re-credit, or the entry of its return, is put by this plan. */
+  /** Its re-credit, or the entry of its return, that this plan puts for the next settlement. */
   readonly newEntry: Entry | undefined
 }
 
@@ -43,6 +43,7 @@ export async function planSettlements(
   { plannedEntries, ...seen }: Seen & { readonly plannedEntries: readonly Entry[] },
 ) {
   const paidIds = paidByWindow(findings)
+  const newEntries = [...plannedEntries]
   const planned = await Array.fromAsync(
     findings.books.settlements,
     async (row): Promise<Settled> => {
@@ -57,24 +58,25 @@ export async function planSettlements(
       const events = found.flatMap((event) => event ?? [])
       const shown = { records, told: endIn(events), isPaidByWindow }
       const after = settlementAfter(findings, row, shown)
-      const trail = await planTrail(deps, row, after, { own, records })
-      const newIds = trail.newEntry ? [trail.newEntry.entryId] : []
+      const { writes, newEntry } = await planTrail(deps, row, after, { own, records })
+      const newIds = newEntry ? [newEntry.entryId] : []
       const refused = [
-        ...(trail.writes.length > 0 ? await unapprovedAgain(deps, after) : []),
+        ...(writes.length > 0 ? await unapprovedAgain(deps, after) : []),
         ...(await elsewhere(deps, seen, id, after, newIds)),
       ]
       if (refused.length > 0) return { settlement: unchanged, plan: refused }
+      if (newEntry) newEntries.push(newEntry)
       const ofEvents = await planSettlementEvents(
         deps,
         findings.books,
         { before, after },
         { own, events },
       )
-      const ended = new Set(trail.writes.flatMap(({ ends }) => ends))
+      const ended = new Set(writes.flatMap(({ ends }) => ends))
       const others = own.filter(
         (one) => !ended.has(one) && !isAboutSums(one) && !isOfEvents(one, id),
       )
-      const isChanging = plannedEntries.some(({ eligibleAt }) => hasSwept(after, eligibleAt))
+      const isChanging = newEntries.some(({ eligibleAt }) => hasSwept(after, eligibleAt))
       const isWrong = own.some(isAboutSums) && others.length === 0 && !isChanging
       // The file that the bank has must stay what the books say.
       const live = isWrong ? (await liveBatchOf(deps, after))?.number : undefined
@@ -86,11 +88,16 @@ export async function planSettlements(
           : live && `it is in payout batch ${live}: cancel the batch, or wait for the bank's answer`
       const ends = own.filter(isAboutSums)
       const leftPlan: Plan = why ? [{ id, why, ends }] : isChanging ? [{ ends }] : []
-      const settled = { before, after, newEntry: trail.newEntry }
+      const isUnsettled = newEntry && newEntry.eligibleAt >= findings.books.unsettled.span.start
       const isSummed = typeof sums === 'object' && sums.netMinor > 0
       return {
-        settlement: { ...settled, sums: isSummed ? sums : undefined },
-        plan: [...trail.writes, ...ofEvents, ...leftPlan],
+        settlement: {
+          before,
+          after,
+          sums: isSummed ? sums : undefined,
+          newEntry: isUnsettled ? newEntry : undefined,
+        },
+        plan: [...writes, ...ofEvents, ...leftPlan],
       }
     },
   )

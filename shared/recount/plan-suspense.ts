@@ -5,6 +5,7 @@ import { readTrail } from '../audit/judged/audit-trails.ts'
 import { rowDifferences } from '../audit/rows/row-differences.ts'
 import { PaymentIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
+import { bookDay } from '../journal/day-totals.ts'
 import { type HouseEntry, putHouseEntry } from '../journal/house-store.ts'
 import { plus, ZERO } from '../money.ts'
 import type { AuditRecord } from '../operator/audit-record-store.ts'
@@ -167,7 +168,8 @@ export async function planTotals(
   const derived = derivedTotals((await readHouse(deps)).entries)
   return totals.map(({ id, ends, key, found }): Write => {
     const ofEntries = derived.get(id) ?? totalOf(id, [])
-    const total = { ...found, ...ofEntries, pk: undefined, sk: undefined }
+    const closed = id < bookDay(deps.now()) ? found?.['closed'] : undefined
+    const total = { ...ofEntries, closed }
     const steps = { total: replaceRow(key, total, found) }
     return { subject: id, clientId: undefined, repair: 'figures', lines: ends, ends, steps }
   })

@@ -60,8 +60,9 @@ export async function planTrail(deps: RecountDeps, findings: Findings): Promise<
 function lostRecord({ books }: Findings, record: Write['record'], at: number) {
   const number = books.clientRecords.length + 1 + at
   const { clientId: subject, client } = books
-  const after = record && { ...record.after }
-  return record ? [{ ...record, after, subject, number, operator: '', at: client.createdAt }] : []
+  if (record === undefined) return []
+  const after = { ...record.after }
+  return [{ ...record, after, subject, number, operator: '', at: client.createdAt }]
 }
 
 async function planClientRow(
@@ -84,8 +85,7 @@ async function planClientRow(
   }
   const stored = ifValid(ClientSchema, row)
   const unsaid = findings.differences.filter(
-    ({ what, id, expected }) =>
-      what === 'audit_record' && id === clientId && expected === 'a record of its creation',
+    ({ what, expected }) => what === 'audit_record' && expected === 'a record of its creation',
   )
   if (said === undefined && stored && unsaid.length > 0) {
     const record = { action: 'create-client', after: toClientDto(stored) }
@@ -106,8 +106,7 @@ function ownWrite({ books: { clientId } }: Findings) {
 const IN_REGISTER = 'in the register'
 
 export function registration(client: Client, ends: readonly Difference[]): Write {
-  const { subject, clientId, action, after, key } = registrationOf(client, '')
-  const record = { action, after, key }
+  const { subject, clientId, ...record } = registrationOf(client, '')
   return { subject, clientId, repair: 'trail', lines: ends, ends, record, steps: {} }
 }
 
@@ -257,19 +256,27 @@ export async function withChains(
 ): Promise<Plan> {
   const chained = [...plan]
   for (const difference of differences) {
-    const { what, id: subject } = difference
-    if (what !== 'audit_record' || difference.expected !== 'a complete chain') continue
+    const { what, id: subject, expected } = difference
+    if (what !== 'audit_record' || expected !== 'a complete chain') continue
     const { records, listedFor } = await readTrail(deps, subject, owner)
     const shown = headOf(records)
     const { head } = await findAnyHead(deps, subject)
     const missing = (head?.number ?? 0) - records.length
     if (missing > 1 || brokenLink(records, shown) !== undefined) continue
-    const at = chained.findIndex((one) => 'steps' in one && one.subject === subject && one.record)
-    const write = chained[at]
-    if (write) chained[at] = { ...write, ends: [...write.ends, difference] }
-    else if (missing < 0) {
-      const changed = { lines: [difference], ends: [difference], steps: {} }
-      chained.push({ subject, clientId: listedFor ?? owner, repair: 'figures', ...changed })
+    const write = writesOf(chained).find((one) => one.subject === subject && one.record)
+    if (write) {
+      // Before other records of the subject, which would take its place.
+      chained.splice(chained.indexOf(write), 1)
+      chained.unshift({ ...write, ends: [...write.ends, difference] })
+    } else if (missing < 0) {
+      chained.push({
+        subject,
+        clientId: listedFor ?? owner,
+        repair: 'figures',
+        lines: [difference],
+        ends: [difference],
+        steps: {},
+      })
     }
   }
   return chained

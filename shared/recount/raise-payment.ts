@@ -154,9 +154,10 @@ async function possibleChanges(
   if (payment.openAt !== undefined && posting) return postedForms(deps, payment, ordered, posting)
   const transactionId = first?.providerTransactionId ?? transactionOf(events[0])
   if (transactionId === undefined) return []
-  const ofRow = ordered.filter((entry) => entry.providerTransactionId === transactionId)
-  const event = events.find((one) => transactionOf(one) === transactionId)
-  const moved = await movedPayment(deps, window, payment, { transactionId, entries: ofRow, event })
+  const moved = await movedPayment(deps, window, payment, transactionId, {
+    entries: ordered.filter((entry) => entry.providerTransactionId === transactionId),
+    events: events.filter((event) => transactionOf(event) === transactionId),
+  })
   return moved ? [moved] : []
 }
 
@@ -170,15 +171,8 @@ async function movedPayment(
   deps: RecountDeps,
   window: Window,
   payment: Payment,
-  {
-    transactionId,
-    entries,
-    event,
-  }: {
-    readonly transactionId: string
-    readonly entries: readonly Entry[]
-    readonly event: Event | undefined
-  },
+  transactionId: string,
+  { entries, events: [event] }: Shown,
 ) {
   const transaction = await askForRow(deps, payment, transactionId)
   const moneyRow = transaction && moneyRowOf(transaction)

@@ -14,6 +14,7 @@ import {
 import { dayNumber, MINUTE_MS, timeLimit } from '../time.ts'
 import {
   type Difference,
+  distinct,
   isUnknownName,
   MAX_DIFFERENCES,
   tellMore,
@@ -116,13 +117,12 @@ async function writeAll(deps: RecountDeps, writes: readonly Write[], operator: s
       refused.push(write)
       continue
     }
-    const repaired = lines.slice(0, MAX_DIFFERENCES)
     const newRecord = {
       subject,
       clientId,
       operator,
       action: record?.action ?? 'recount-ledger',
-      after: record ? { ...record.after, recounted: true } : { repaired },
+      after: record ? { ...record.after, recounted: true } : { repaired: lines },
       key: record?.key,
       head: await chainEnd(deps, subject, record !== undefined),
     }
@@ -157,15 +157,18 @@ async function planClient(deps: RecountDeps, clientId: ClientId, asked: Parts): 
   const isOver = timeLimit(deps, PLAN_MS)
   const client = await findAuditedClient(deps, clientId)
   if (client === undefined) throw notFound('client')
-  const findings = { ...(await findDifferences(deps, client, asked)), isOver }
-  const { differences, byPart, unread } = findings
-  if (differences.length === 0) return { plan: [], notRepairable: [], unread }
+  const { differences: all, byPart, unread, ...found } = await findDifferences(deps, client, asked)
+  const differences = all.filter(isKnown)
+  if (differences.length === 0) return { plan: [], notRepairable: all, unread }
+  const findings = { ...found, differences, isOver }
   const repaired = { ...findings, books: withWrittenOff(findings.books, differences) }
   const trail = await planTrail(deps, findings)
   const suspense = await planSuspense(deps, differences, clientId)
   const payments = await planPayments(deps, repaired)
   // The search for a lost entry of an adjustment may take all the time that is left.
-  const adjustments = await planAdjustments(deps, repaired)
+  // A lost record goes before the figures.
+  const isTorn = differences.some(({ what, id }) => what === 'audit_record' && id === clientId)
+  const adjustments = await planAdjustments(deps, isTorn ? findings : repaired)
   const moved = [...adjustments, ...payments]
   const plannedEntries = writesOf(moved).flatMap(({ entries }) => entries ?? [])
   const isWhole = findings.isWhole && !payments.some(isLeft)
@@ -176,7 +179,7 @@ async function planClient(deps: RecountDeps, clientId: ClientId, asked: Parts): 
   // Adjustments and payments move the figures that the plan sets before.
   const possible = [...trail, ...ledger, ...suspense, ...settlements.plan, ...figures, ...moved]
   // Figures that are set now would hide what else is wrong with entries and settlements.
-  const isBlocked = remaining(differences, possible).some(isOfMoney)
+  const isBlocked = remaining(differences, possible).some(({ what }) => OF_MONEY.test(what))
   const unsure = findings.hasMoved ? MOVED : settlements.isUnclear ? UNCLEAR : undefined
   const why = unsure ?? (isBlocked ? BLOCKED : undefined)
   const safe = why ? withoutFigures(possible, clientId, why) : possible
@@ -186,14 +189,14 @@ async function planClient(deps: RecountDeps, clientId: ClientId, asked: Parts): 
     plan.filter((one) => !isLeft(one)),
   )
   const standing = inTheirParts(byPart, unrepaired)
-  return { plan, notRepairable: remaining(differences, plan), unread, standing }
+  return { plan, notRepairable: remaining(all, plan), unread, standing }
 }
 
 const OF_MONEY = /^(settlement|settlement_event|entry|payment|event|adjustment|part)(\.|$)/
 
-/** A name of a later release is no money, and keeps no figure from its repair. */
-function isOfMoney(difference: Difference) {
-  return OF_MONEY.test(difference.what) && !isUnknownName(difference)
+/** A name of a later release is only told: no repair takes it away, and no figure waits for it. */
+function isKnown(difference: Difference) {
+  return !isUnknownName(difference)
 }
 
 const MOVED = 'its figures changed during the audit; run recount-ledger again'
@@ -228,7 +231,8 @@ async function planGateway(deps: RecountDeps, asked: Parts): Promise<Derived> {
   const day = dayNumber(deps.now())
   const parts = await gatewayParts(deps, { historyDay: undefined, standing: [] }, day)
   const { byPart, unread } = await readParts(deps, parts, asked)
-  const differences = [...byPart.values()].flat()
+  const all = distinct([...byPart.values()].flat())
+  const differences = all.filter(isKnown)
   const byOwner = Map.groupBy(differences, ({ clientId }) => clientId)
   const plans = [await planTotals(deps, differences)]
   for (const [owner, own] of byOwner) {
@@ -240,5 +244,5 @@ async function planGateway(deps: RecountDeps, asked: Parts): Promise<Derived> {
   }
   let plan: Plan = plans.flat()
   for (const [owner, own] of byOwner) plan = await withChains(deps, plan, own, owner)
-  return { plan, notRepairable: remaining(differences, plan).map(withoutClient), unread }
+  return { plan, notRepairable: remaining(all, plan).map(withoutClient), unread }
 }

@@ -15,8 +15,7 @@ export async function unapproved(
   at: Timestamp,
 ) {
   if (await wasApproved(deps, approvable, at)) return []
-  const hint = approvalHint(approvable)
-  const why = `its rows show ${approvable.action} without an approval. ${hint}`
+  const why = `its rows show ${approvable.action} without an approval. ${approvalHint(approvable)}`
   return [{ id, why, ends: [] }]
 }
 

@@ -1,7 +1,7 @@
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { toItem } from '../../shared/table/attributes.ts'
 import { deflateText, inflateText } from '../../shared/table/deflated-text.ts'
-import { type Key, settlementKey } from '../../shared/table/keys.ts'
+import { auditRecordPk, type Key, settlementKey } from '../../shared/table/keys.ts'
 import { type Changes, exists, put, remove, type Step, update } from '../../shared/table/step.ts'
 import { addMs, type Timestamp } from '../../shared/time.ts'
 import type { TestDeps } from './test-deps.ts'
@@ -50,6 +50,12 @@ export function changeRow(deps: Pick<TestDeps, 'table'>, key: Key, changes: Chan
 
 export function erase(deps: Pick<TestDeps, 'table'>, key: Key) {
   return writeTo(deps, remove(key, exists))
+}
+
+/** The head of the chain is kept. */
+export async function loseRecords(deps: TestDeps, subject: string, from = 0) {
+  const { items } = await deps.table.query({ partition: [auditRecordPk(subject)], limit: 10 })
+  for (const item of items.slice(from)) await erase(deps, keyOfRow(item))
 }
 
 async function writeTo({ table }: Pick<TestDeps, 'table'>, step: Step) {

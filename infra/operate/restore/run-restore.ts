@@ -61,28 +61,18 @@ export function runRestore(argv: readonly string[], io: RestoreIo) {
     }
     const source = backup === undefined ? sourceAt(at) : { backup }
     const clients = awsClients(await requireRegion(io.env))
-    try {
-      if (!source) {
-        await completeTable(
-          { client: clients.dynamodb, stage, TableName: tableNameOf(stage) },
-          io.sleep,
-        )
-        return 0
-      }
-      const refusal =
-        (await whyNotClosed(clients, stage)) ??
-        (await restore(clients.dynamodb, stage, source, io.sleep))
-      if (!refusal) return 0
-      console.error(printableLine(refusal))
-      return 1
-    } catch (error) {
-      console.error(
-        printableLine(
-          `${errorName(error)}: ${remedyFor(error)}. Run the same command again to continue.`,
-        ),
-      )
-      return 1
-    }
+    const { dynamodb: client } = clients
+    const act = async () =>
+      source
+        ? ((await whyNotClosed(clients, stage)) ?? restore(client, stage, source, io.sleep))
+        : completeTable({ client, stage, TableName: tableNameOf(stage) }, io.sleep)
+    const refusal = await act().catch(
+      (error: unknown) =>
+        `${errorName(error)}: ${remedyFor(error)}. Run the same command again to continue.`,
+    )
+    if (!refusal) return 0
+    console.error(printableLine(refusal))
+    return 1
   })
 }
 
@@ -93,7 +83,7 @@ function sourceAt(at: string | undefined): Source | undefined {
   return { at: new Date(time) }
 }
 
-async function completeTable(target: TargetTable, sleep: RestoreIo['sleep']) {
+async function completeTable(target: TargetTable, sleep: RestoreIo['sleep'], deploy = 'deploy') {
   await waitUntilActive(target, sleep)
   for (const { what, put } of await missingSettings(target)) {
     await put()
@@ -105,8 +95,12 @@ async function completeTable(target: TargetTable, sleep: RestoreIo['sleep']) {
   await setSyncBack(table)
   printLine('audits before this moment allow no payout, and the sync reads a day more')
   printLine(`${target.TableName} is as the stage’s file says`)
-  printLine('next, while the stage is closed: recount-ledger, then audit-ledger, of the gateway')
-  printLine('and of every client; open the stage last: a sync before it posts payments again')
+  if (target.stage.role !== 'closed') return
+  // Before the deployment a recount would work on the former table.
+  printLine(
+    `next: ${deploy}, closed (docs/operations.md, section 7); recount-ledger and audit-ledger`,
+  )
+  printLine('of the gateway and of every client; open last: a sync before posts payments again')
 }
 
 /** DynamoDB accepts no change before the table and its indexes are active. */
@@ -157,10 +151,8 @@ async function restore(
   }
   if (existing) printLine(`${target.TableName} exists: continuing with it`)
   else await beginRestore(target, source)
-  await completeTable(target, sleep)
-  const next = `Next: set "generation": ${generation} in ${stage.settings.name}’s file and deploy`
-  printLine(`${next} (docs/operations.md, section 7)`)
-  return undefined
+  const deploy = `set "generation": ${generation} in ${stage.settings.name}’s file and deploy`
+  return completeTable(target, sleep, deploy)
 }
 
 /** A copy of another time, or a table that no restore made. */

@@ -5,7 +5,7 @@ import { CLIENTS_SUBJECT, registrationKey } from '../../../shared/client/client-
 import { type ClientId, ClientIdSchema } from '../../../shared/ids.ts'
 import { auditRecordPk, clientKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
-import { invokeAdmin, TYPED_BANK } from '../../support/operator-actions.ts'
+import { auditRecordsOf, invokeAdmin, TYPED_BANK } from '../../support/operator-actions.ts'
 import { aClient, aClientId, aStoredClient } from '../../support/payment-builders.ts'
 import { interceptTable, memoryDeps, testDeps } from '../../support/test-deps.ts'
 
@@ -126,9 +126,7 @@ describe('create-client (design section 7)', () => {
       clientKey(clientId),
     ])
     expect(found.filter((item) => item !== undefined)).toStrictEqual([before])
-    expect(
-      (await deps.table.query({ partition: [auditRecordPk(clientId)], limit: 1 })).items,
-    ).toStrictEqual([])
+    expect(await auditRecordsOf(deps, clientId)).toStrictEqual([])
   })
 
   it.each<readonly [object, string, unknown]>([

@@ -10,7 +10,7 @@ import {
 } from '../../../shared/settlement/batch/batch.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { claimForBatch, findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
-import { auditHeadKey, auditRecordPk, batchKey, settlementKey } from '../../../shared/table/keys.ts'
+import { auditHeadKey, batchKey, settlementKey } from '../../../shared/table/keys.ts'
 import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import { DAY_MS } from '../../../shared/time.ts'
 import { addDifferences } from '../../../shared/verdict/verdict-store.ts'
@@ -30,7 +30,7 @@ import {
 } from '../../support/batch-builders.ts'
 import { OPERATOR } from '../../support/operator-actions.ts'
 import { BANK, payOut, standingOf } from '../../support/settlement-builders.ts'
-import { alter, alterSettlement, erase } from '../../support/tampering.ts'
+import { alter, alterSettlement, erase, loseRecords } from '../../support/tampering.ts'
 import {
   afterFirst,
   interceptTable,
@@ -212,13 +212,6 @@ it.for([
     expect(await answerPaid(deps, paid)).toMatchObject({ body: { done: 1 } })
   },
 )
-
-/** The head of the chain is kept. */
-async function loseRecords(deps: TestDeps, subject: string, from = 0) {
-  const pk = auditRecordPk(subject)
-  const { items } = await deps.table.query({ partition: [pk], limit: 10 })
-  for (const { sk } of items.slice(from)) await erase(deps, { pk, sk: String(sk) })
-}
 
 const hold = changing({ payout_hold: 'a court order' })
 

@@ -11,7 +11,7 @@ import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { finding } from '../../../shared/suspense/record-suspense.ts'
 import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { destinationKey, notedKey, paymentKey, suspenseKey } from '../../../shared/table/keys.ts'
-import { entryKeyOf } from '../../support/money-rows.ts'
+import { aHouseRow, entryKeyOf } from '../../support/money-rows.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { succeededKey } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -68,11 +68,16 @@ async function loseEntry(deps: TestDeps, payment: Payment, type: string) {
 
 it('a recount heals a dispute whose row the provider has ended since', async ({ deps, client }) => {
   const paid = await creditedPayment(deps, client)
-  const fields = { type: 'return', reversalKind: 'chargeback', keptMinor: undefined } as const
-  const figures = { amountMinor: minor(104_000), disputedMinor: minor(100_000) }
+  const fields = {
+    type: 'return',
+    reversalKind: 'chargeback',
+    keptMinor: undefined,
+    amountMinor: minor(104_000),
+    disputedMinor: minor(100_000),
+  } as const
   deps.provider.transactions.push(rowNow(deps, paid))
   await syncRows(deps)
-  deps.provider.transactions.push(rowNow(deps, paid, { ...fields, ...figures }))
+  deps.provider.transactions.push(rowNow(deps, paid, fields))
   await syncRows(deps)
   await loseEntry(deps, paid.payment, 'chargeback')
   deps.clock.advance(120)
@@ -86,10 +91,13 @@ it('a recount heals a dispute whose row the provider has ended since', async ({ 
 
 it('a recount heals a refund of a row that an operator took over', async ({ deps, client }) => {
   const paid = await aSucceededPayment(deps, client)
-  const row = { transactionId: 'txn-transfer', rowAt: deps.now(), amountMinor: minor(30_000) }
-  await bookUnmatchedRow(deps, { ...row, providerMinor: minor(-30_000) })
-  const input = { ...paid, operator: 'ana', amountMinor: minor(30_000) }
-  await refundPayment(deps, { ...input, providerTransactionId: 'txn-transfer' })
+  await bookUnmatchedRow(deps, aHouseRow(deps, 'txn-transfer', -30_000))
+  await refundPayment(deps, {
+    ...paid,
+    operator: 'ana',
+    amountMinor: minor(30_000),
+    providerTransactionId: 'txn-transfer',
+  })
   await loseEntry(deps, paid, 'refund')
   deps.clock.advance(120)
 
@@ -107,8 +115,7 @@ it.for(['lost', 'unreadable', 'changed'])(
       return send(deps, { ...about, updated_at: deps.now() }, state)
     }
     await ask()
-    const input = { suspenseId: about.id, operator: 'ana', notes: 'sent' } as const
-    await resolveSuspense(deps, { ...input, resolution: 'answered' })
+    await resolveSuspense(deps, { suspenseId: about.id, operator: 'ana', resolution: 'answered' })
     await ask('dispute.under_review')
     await ask()
     if (how === 'lost') await erase(deps, key)

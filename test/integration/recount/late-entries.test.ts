@@ -1,12 +1,10 @@
 /** Goal: a settlement counts an entry that became visible after the sum once (design section 4). */
-
 import { describe, expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { closeHouseDays } from '../../../shared/journal/house-store.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
-import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { entryAgainOf } from '../../../shared/settlement/return-payout.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { claimForBatch, findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
@@ -18,12 +16,13 @@ import {
   settlementKey,
 } from '../../../shared/table/keys.ts'
 import { addMs, END_OF_TIME } from '../../../shared/time.ts'
-import { adjustBalance, aHouseRow } from '../../support/money-rows.ts'
+import { adjustBalance, aHouseRow, entryKeyOf } from '../../support/money-rows.ts'
 import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced, expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import {
   aLoneClient,
   aSettledClient,
+  bringBack,
   fail,
   inSteps,
   payOut,
@@ -55,7 +54,7 @@ async function settleWithoutLate(deps: TestDeps, client: Client) {
 }
 
 function keysOf(payment: Payment) {
-  return entriesOf(payment).map((entry) => entryKey(payment.clientId, entry))
+  return [entryKeyOf(payment, 'payment')]
 }
 
 async function recreditFailed(deps: TestDeps, settlement: Settlement) {
@@ -150,10 +149,9 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     const { deps, client } = await aLoneClient()
     const { settlement } = await settleWithoutLate(deps, client)
     const other = await aSucceededPayment(deps, client)
-    const [key] = keysOf(other)
-    const item = key && (await rawItem(deps, key))
+    const item = await rawItem(deps, entryKeyOf(other, 'payment'))
     const at = addMs(settlement.sweptUntil, -1)
-    const sk = `${at}#${String(item?.['sk']).split('#')[1]}`
+    const sk = `${at}#${String(item['sk']).split('#')[1]}`
     await putRaw(deps, { ...item, sk, eligible_at: at })
 
     const { not_repairable: named } = await recount(deps, client)
@@ -188,8 +186,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
   it('is not counted when a payout batch claims the settlement meanwhile', async () => {
     const { deps, client } = await aLoneClient()
     const { settlement } = await settleWithoutLate(deps, client)
-    const claim = claimForBatch(settlement, 1)
-    const raced = beforeCommit(deps, () => deps.table.write(claim))
+    const raced = beforeCommit(deps, () => deps.table.write(claimForBatch(settlement, 1)))
 
     await recount(raced, client)
 
@@ -216,9 +213,8 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
 
 it('a recount says when its answer may have no room for all', async () => {
   const { deps, client } = await aLoneClient()
-  const [key] = keysOf(await aSucceededPayment(deps, client))
-  const item = key && (await rawItem(deps, key))
-  const [at = ''] = String(item?.['sk']).split('#')
+  const item = await rawItem(deps, entryKeyOf(await aSucceededPayment(deps, client), 'payment'))
+  const [at = ''] = String(item['sk']).split('#')
   for (let copies = 0; copies < 1_001; copies++)
     await putRaw(deps, { ...item, sk: `${at}#${crypto.randomUUID()}` })
   // Each part of the audit keeps 1,000. This payment is in another part than these entries.
@@ -231,17 +227,23 @@ it('a recount says when its answer may have no room for all', async () => {
   expect([named.length, more]).toStrictEqual([1_000, expect.stringContaining('may be more')])
 })
 
-it('a recount puts the lost entry of a re-credit again', async ({ deps, client, settlement }) => {
-  const entry = entryAgainOf(await recreditFailed(deps, settlement))
-  const key = entry && entryKey(client.clientId, entry)
-  if (key === undefined) throw new Error('no re-credit')
-  const item = await rawItem(deps, key)
-  await erase(deps, key)
+it.for([
+  ['re-credit', 'waits for', recreditFailed],
+  ['re-credit', 'is in', recreditFailed],
+  ['return', 'is in', async (deps, settlement) => bringBack(deps, await payOut(deps, settlement))],
+] satisfies [string, string, (deps: TestDeps, settlement: Settlement) => Promise<unknown>][])(
+  'a recount puts the lost entry of a %s again, which %s the next settlement',
+  async ([, place, end], { deps, client, settlement }) => {
+    await end(deps, settlement)
+    const entry = entryAgainOf(await findAnySettlement(deps, settlement.settlementId))
+    if (entry === undefined) throw new Error('no entry')
+    const key = entryKey(client.clientId, entry)
+    if (place === 'is in') await settledAmount(deps, client)
+    await erase(deps, key)
 
-  await recount(deps, client)
-
-  expect(await rawItem(deps, key)).toStrictEqual(item)
-})
+    expect((await recount(deps, client)).not_repairable).toStrictEqual([])
+  },
+)
 
 it('a settlement keeps what a payment has lost that another call reads', async ({
   deps,
@@ -249,7 +251,7 @@ it('a settlement keeps what a payment has lost that another call reads', async (
 }) => {
   const payment = await aSucceededPayment(deps, client)
   const settlement = await settledAmount(deps, client)
-  for (const key of keysOf(payment)) await erase(deps, key)
+  await erase(deps, entryKeyOf(payment, 'payment'))
   const day = `payments ${payment.createdAt.slice(0, 10)}`
 
   for (const part of [{ until: day }, { from: day }]) await recount(deps, client, part)
@@ -278,7 +280,8 @@ it('a recount repairs the rest when it has no time to search for a lost entry', 
   const { deps, client } = await aSettledClient()
   const payment = await aSucceededPayment(deps, client)
   const { entry } = await adjustBalance(deps, client, 'correction', 5_000, 'A-1')
-  for (const key of [entryKey(client.clientId, entry), ...keysOf(payment)]) await erase(deps, key)
+  for (const key of [entryKey(client.clientId, entry), entryKeyOf(payment, 'payment')])
+    await erase(deps, key)
   deps.clock.advance(120)
   const whole = JSON.stringify({ between: [client.createdAt, END_OF_TIME] })
   const before = (call: TableCall) =>

@@ -10,16 +10,10 @@ import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
-import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import type { ProviderPayment } from '../../../shared/provider/provider.ts'
 import { deflateText } from '../../../shared/table/deflated-text.ts'
-import {
-  entryKey,
-  paymentKey,
-  settlementKey,
-  shardKey,
-  windowKey,
-} from '../../../shared/table/keys.ts'
+import { paymentKey, settlementKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
+import { entryKeyOf } from '../../support/money-rows.ts'
 import { aDigestOfShard, aSucceededPayment } from '../../support/paid-builders.ts'
 import { aClientId, succeededKey } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -241,8 +235,8 @@ it('a payment whose posting was lost is not posted by the entry of a later row',
   const updatedAt = deps.now()
   Object.assign(transactions[0] ?? {}, { status: 'reversed', reversalKind: undefined, updatedAt })
   await syncRows(deps)
-  for (const entry of entriesOf(await paymentOf(deps, paid)))
-    if (entry.type !== 'reversal') await erase(deps, entryKey(client.clientId, entry))
+  const posted = await paymentOf(deps, paid)
+  for (const type of ['payment', 'refund']) await erase(deps, entryKeyOf(posted, type))
   await putRaw(deps, open)
 
   await recount(deps, client)
@@ -258,8 +252,7 @@ it('the entry of a refund posts a payment that lost its posting', async ({ deps,
     await syncRows(deps)
     deps.clock.advance(60)
   }
-  const [posting] = entriesOf(await paymentOf(deps, paid))
-  if (posting) await erase(deps, entryKey(client.clientId, posting))
+  await erase(deps, entryKeyOf(await paymentOf(deps, paid), 'payment'))
   await putRaw(deps, open)
   deps.provider.silence('listTransactions')
   expect((await recount(deps, client)).left).toHaveLength(1)

@@ -1,7 +1,8 @@
 import { expect } from 'vitest'
-import { auditRecordPk, deletedEndpointKey, endpointKey } from '../../../shared/table/keys.ts'
+import { deletedEndpointKey, endpointKey, shardKey } from '../../../shared/table/keys.ts'
 import { deleteEndpoint } from '../../../shared/webhook/endpoint/change-endpoint.ts'
-import { alter, erase, rawItem } from '../../support/tampering.ts'
+import { adjustBalance } from '../../support/money-rows.ts'
+import { alter, changeRow, loseRecords, rawItem } from '../../support/tampering.ts'
 import { beforeCommit } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
@@ -42,9 +43,17 @@ it('a recount counts an endpoint whose record of deletion it writes anew as gone
   const endpoint = await storedEndpoint(deps, { clientId })
   deps.clock.advance(1)
   await deleteEndpoint(deps, { ...endpoint, operator: 'ana' })
-  const pk = auditRecordPk(clientId)
-  const { items } = await deps.table.query({ partition: [pk], limit: 1, newestFirst: true })
-  await erase(deps, { pk, sk: String(items[0]?.['sk']) })
+  await loseRecords(deps, clientId, -1)
 
   expect((await recount(deps, client)).written).toHaveLength(1)
+})
+
+it('a recount writes a lost record of an operator before its own', async ({ deps, client }) => {
+  deps.clock.advance(1)
+  await adjustBalance(deps, client, 'correction', -5_000)
+  await loseRecords(deps, client.clientId, -1)
+  await changeRow(deps, shardKey(client.clientId, 0), { add: { creditedMinor: 7 } })
+  deps.clock.advance(120)
+
+  expect((await recount(deps, client)).left).toStrictEqual([])
 })
