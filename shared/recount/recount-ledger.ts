@@ -117,12 +117,13 @@ async function writeAll(deps: RecountDeps, writes: readonly Write[], operator: s
       refused.push(write)
       continue
     }
+    const repaired = lines.slice(0, MAX_DIFFERENCES)
     const newRecord = {
       subject,
       clientId,
       operator,
       action: record?.action ?? 'recount-ledger',
-      after: record ? { ...record.after, recounted: true } : { repaired: lines },
+      after: record ? { ...record.after, recounted: true } : { repaired },
       key: record?.key,
       head: await chainEnd(deps, subject, record !== undefined),
     }
