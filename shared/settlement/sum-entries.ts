@@ -172,7 +172,7 @@ export const EntrySumsSchema = v.object({
 export const SUM_FIGURES = Object.keys(EntrySumsSchema.entries).filter(isFigure)
 
 function isFigure(name: string): name is Exclude<keyof EntrySums, 'totals'> {
-  return name in EntrySumsSchema.entries && name !== 'totals'
+  return name !== 'totals'
 }
 
 export function emptySums(digest: string): EntrySums {

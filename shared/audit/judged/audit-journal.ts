@@ -179,9 +179,13 @@ export async function auditHouseAdjustments(deps: StoreDeps, entries: readonly H
     made.map((entry) => houseEntryKey(entry.rowAt.slice(0, 10), entry.transactionId, entry.type)),
   )
   const recorded = new Map(said.map((one) => [one.reference, one]))
-  const booked = entries.flatMap((one) => (one.type === 'adjustment' ? one.transactionId : []))
   return [
-    ...recordedDifferences('house_adjustment', recorded, rows, [...rows.keys(), ...booked]),
+    ...recordedDifferences('house_adjustment', recorded, rows),
+    ...entries.flatMap(({ type, transactionId: id, rowAt }) =>
+      type === 'adjustment'
+        ? compare('house_entry.row_at', id, recorded.get(id)?.postedAt, rowAt)
+        : [],
+    ),
     ...made.flatMap((entry, at) =>
       rowDifferences('house_entry', entry.transactionId, entry, stored[at]),
     ),

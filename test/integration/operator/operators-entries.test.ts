@@ -7,11 +7,10 @@ import { describe, expect, it } from 'vitest'
 import { raiseFence } from '../../../shared/ledger/fence-store.ts'
 import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
-import { settlementKey } from '../../../shared/table/keys.ts'
-import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { aHouseRow, bookRefund, entryKeyOf } from '../../support/money-rows.ts'
 import {
@@ -31,7 +30,7 @@ import { aPendingPayment } from '../../support/payment-builders.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { aLoneClient, payOut, sweptNow } from '../../support/settlement-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
-import { erase } from '../../support/tampering.ts'
+import { alterSettlement, erase } from '../../support/tampering.ts'
 import { beforeCommit, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { recount } from '../recount/torn-world.ts'
 import { clientTest } from '../settlement/client-test.ts'
@@ -92,8 +91,7 @@ describe('return-payout (design sections 7 and 12)', () => {
       const input = { operator: OPERATOR, settlement_id: settlementId, ...RETURN }
       await invokeAdmin('return-payout', deps, input)
       const { returnedAt } = await findAnySettlement(deps, settlementId)
-      const torn = update(settlementKey(settlementId), { remove: ['returnedAt'] }, exists)
-      await deps.table.write(torn)
+      await alterSettlement(deps, settlement, { returned_at: undefined })
       deps.clock.advance(3_600)
       if (when === 'after') await recount(deps, client)
 
@@ -137,16 +135,16 @@ function refund(deps: TestDeps, input: object) {
   return invokeAdmin('refund-payment', deps, { operator: OPERATOR, ...input })
 }
 
+function refundOf({ paymentId: payment_id }: Payment, amount_minor: number) {
+  return { payment_id, amount_minor, bank_reference: payment_id.toUpperCase() }
+}
+
 describe('refund-payment (design sections 7, 10 and 12)', () => {
   clientTest(
     'books a transfer from our bank as a refund, once, with its event',
     async ({ deps, client }) => {
       const payment = await aSucceededPayment(deps, client)
-      const input = {
-        payment_id: payment.paymentId,
-        amount_minor: 60_000,
-        bank_reference: crypto.randomUUID().toUpperCase(),
-      }
+      const input = refundOf(payment, 60_000)
 
       const reply = await refund(deps, input)
 
@@ -154,7 +152,7 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
         status: 200,
         body: {
           type: 'refund',
-          payment_id: payment.paymentId,
+          payment_id: input.payment_id,
           bank_reference: input.bank_reference,
           client_net_minor: -60_000,
           bank_minor: -60_000,
@@ -203,11 +201,7 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
     else if (rowStatus) transactions.splice(0, transactions.length, { ...row, status: rowStatus })
     else deps.provider.silence('listTransactions', 'server_error')
 
-    const reply = await refund(deps, {
-      payment_id: payment.paymentId,
-      amount_minor: 60_000,
-      bank_reference: 'BCA7',
-    })
+    const reply = await refund(deps, refundOf(payment, 60_000))
 
     expect(reply).toMatchObject({ status })
     expect(await findStoredPayment(deps, payment.paymentId)).toEqual(payment)
@@ -251,11 +245,7 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
     'of an open payment is noted, and its posting writes the entry',
     async ({ deps, client }) => {
       const payment = await anOpenPayment(deps, client)
-      const input = {
-        payment_id: payment.paymentId,
-        amount_minor: 10_000,
-        bank_reference: crypto.randomUUID().toUpperCase(),
-      }
+      const input = refundOf(payment, 10_000)
 
       expect(await refund(deps, input)).toMatchObject({
         status: 200,
@@ -276,11 +266,7 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
     'is refused when another row took the rest meanwhile, and writes nothing',
     async ({ deps, client }) => {
       const payment = await aSucceededPayment(deps, client)
-      const act = await approvedFor(deps, 'refund-payment', {
-        payment_id: payment.paymentId,
-        amount_minor: 60_000,
-        bank_reference: crypto.randomUUID().toUpperCase(),
-      })
+      const act = await approvedFor(deps, 'refund-payment', refundOf(payment, 60_000))
       const raced = beforeCommit(deps, () => bookRefund(deps, payment, 50_000))
 
       expect(await act(raced)).toMatchObject({ status: 422 })
