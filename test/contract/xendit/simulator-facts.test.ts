@@ -99,16 +99,22 @@ describe('the simulator answers as the provider documents it', () => {
     expect(violationsOf(CALLBACKS.expired, expired?.body)).toStrictEqual([])
   })
 
-  it('for a dispute that is raised and lost', async ({ running: simulator }) => {
-    const { body } = await make(simulator, 'QRIS')
-    const path = `/payment_requests/${body.payment_request_id}`
-    await simulator.call('POST', `/v3${path}/simulate`, {})
-    await simulator.callbacks(1)
-    for (const kind of ['chargeback', 'dispute_lost'])
-      await simulator.call('POST', `/_simulator${path}/reverse`, { kind })
+  it('for a dispute that is raised, with a week to answer, and lost under the same id', async ({
+    running: simulator,
+  }) => {
+    const { path, reference_id } = await simulator.create('QRIS')
+    await simulator.call('POST', `${path}/simulate`, {})
+    for (const [told, kind] of ['chargeback', 'dispute_lost'].entries()) {
+      await simulator.callbacks(told + 1)
+      await simulator.call('POST', `${path.replace('v3', '_simulator')}/reverse`, { kind })
+    }
 
-    const [, ...told] = await simulator.callbacks(3)
-    expect(told.flatMap((callback) => violationsOf(Dispute, callback.body))).toStrictEqual([])
+    const [, raised, lost] = (await simulator.callbacks(3)).map(({ body }) => body as object)
+    const { id, created_at, due_date } = Object(raised)
+    expect([raised, lost].flatMap((body) => violationsOf(Dispute, body))).toStrictEqual([])
+    expect(raised).toMatchObject({ event: 'dispute.action_required', reference_id })
+    expect(Date.parse(due_date) - Date.parse(created_at)).toBe(7 * 86_400_000)
+    expect(lost).toMatchObject({ event: 'dispute.lost', id })
   })
 
   it('for a page of rows that no capture makes', async ({ running: simulator }) => {

@@ -3,7 +3,6 @@ import { CALLBACK_TOKEN } from '../../../infra/local/provider-simulator/simulato
 import { type aCore, simulatorIt as it } from '../../support/provider-simulator-harness.ts'
 
 const [MINUTE, MONTH] = [60, 30 * 86_400]
-const REFERENCE = '0b1f7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f-1'
 const PAYMENT_ID = '5f2d7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f'
 
 function webhookIds({ callbacks }: Pick<ReturnType<typeof aCore>, 'callbacks'>) {
@@ -118,23 +117,6 @@ describe('the callbacks of the provider simulator', () => {
     const created = '2026-11-20T04:10:00.000Z'
     expect(callbacks).toMatchObject([{ created, event: 'payment.capture', headers, data }])
     expect([statusOf(latest), rows()]).toStrictEqual(['REQUIRES_ACTION', []])
-  })
-
-  it('tells the end of a dispute under the id of its beginning, with a due date before', async ({
-    sim,
-  }) => {
-    const id = sim.create('QRIS')
-    sim.pay(id)
-    for (const kind of ['chargeback', 'dispute_lost']) sim.core.reversePayment(id, { kind })
-    await sim.advance(0)
-
-    const [, raised, lost] = sim.callbacks.map((body): Record<string, unknown> => ({ ...body }))
-    expect([raised?.['event'], lost?.['event']]).toStrictEqual([
-      'dispute.action_required',
-      'dispute.lost',
-    ])
-    expect(lost?.['id']).toBe(raised?.['id'])
-    expect(raised).toMatchObject({ due_date: '2026-11-27T04:10:00.000Z', reference_id: REFERENCE })
   })
 
   it('tells of disputes whose money is deducted once a month, in one row without an id', async ({

@@ -50,7 +50,6 @@ const CreateRequestBody = v.object({
 const VirtualAccountProperties = v.strictObject({
   display_name: v.pipe(v.string(), v.regex(PAYER_NAME, 'must be 3 to 50 letters and spaces')),
   expires_at: v.optional(Instant),
-  virtual_account_number: v.optional(v.string()),
   success_return_url: v.optional(ReturnUrl),
 })
 
@@ -95,7 +94,7 @@ export function createPaymentRequest(world: World, input: unknown): PaymentReque
     ...body,
     capture_method: 'AUTOMATIC',
     channel_properties: channelProperties,
-    actions: destinationActions(world, channel, { requestId, amount, channelProperties }),
+    actions: destinationActions(world, channel, { requestId, amount }),
     status: channel.destination === 'push' ? 'PENDING' : 'REQUIRES_ACTION',
     created,
     updated: created,
@@ -145,20 +144,15 @@ function expiryOf(world: World, channel: Channel, properties: Readonly<Record<st
   )
 }
 
-type DestinationInput = {
-  readonly requestId: string
-  readonly amount: number
-  readonly channelProperties: Readonly<Record<string, string>>
-}
-
 /** Empty for a push channel. */
-function destinationActions(world: World, channel: Channel, input: DestinationInput): Action[] {
-  const { requestId, amount, channelProperties } = input
+function destinationActions(
+  world: World,
+  channel: Channel,
+  { requestId, amount }: { readonly requestId: string; readonly amount: number },
+): Action[] {
   switch (channel.destination) {
     case 'virtual_account_number':
-      return [
-        presentAction('VIRTUAL_ACCOUNT_NUMBER', accountNumber(world, channel, channelProperties)),
-      ]
+      return [presentAction('VIRTUAL_ACCOUNT_NUMBER', accountNumber(world, channel))]
     case 'qr_string':
       return [presentAction('QR_STRING', qrisString(amount, referenceLabel(requestId)))]
     case 'checkout_url':
@@ -183,24 +177,9 @@ function presentAction(descriptor: 'VIRTUAL_ACCOUNT_NUMBER' | 'QR_STRING', value
   return { type: 'PRESENT_TO_CUSTOMER', descriptor, value }
 }
 
-function accountNumber(
-  world: World,
-  channel: Channel,
-  properties: DestinationInput['channelProperties'],
-) {
+function accountNumber(world: World, channel: Channel) {
   const { prefix, length } = channel.virtualAccount ?? { prefix: '', length: 16 }
-  const wantedNumber = properties['virtual_account_number']
-  if (wantedNumber === undefined)
-    return prefix + permutedDigits(nextInSequence(world, 'virtual_account'), length - prefix.length)
-  if (
-    wantedNumber.length !== length ||
-    !wantedNumber.startsWith(prefix) ||
-    !/^\d+$/.test(wantedNumber)
-  ) {
-    const message = `virtual_account_number must be ${length} digits that start with ${prefix}`
-    throw new ProviderError('VIRTUAL_ACCOUNT_NUMBER_OUTSIDE_RANGE', message)
-  }
-  return wantedNumber
+  return prefix + permutedDigits(nextInSequence(world, 'virtual_account'), length - prefix.length)
 }
 
 // The factor is coprime to 10, so different ordinals give different numbers until all of `digits`
