@@ -57,7 +57,7 @@ Try it (a POSIX shell in the project's directory; paste one block after the othe
     | tee /dev/stderr | sed 's/.*"id":"\\([^"]*\\)".*/\\1/')
 
   # Pay it, as the customer would
-  ${portOf(urls.api)}npm run pay -- $ID
+  ${portForPay(urls)}npm run pay -- $ID
 
   # Show the webhook, the payment and the balance
   sleep ${waitSeconds}; curl -s ${urls.inbox}/received
@@ -91,8 +91,8 @@ function awsCommand(urls: Urls) {
 `
 }
 
-/** The project's commands call the default port unless PORT is set. */
-function portOf(api: string) {
-  const { port } = new URL(api)
-  return port === String(DEFAULT_PORT) ? '' : `PORT=${port} `
+/** The command pays at PORT+2 (default 3002). With PORT=0 the API has another port than PORT. */
+function portForPay({ provider }: Urls) {
+  const port = Number(new URL(provider).port) - 2
+  return port === DEFAULT_PORT ? '' : `PORT=${port} `
 }

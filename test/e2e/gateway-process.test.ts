@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import { commandOf } from '../../infra/local/process/process-record.ts'
 import { eventually } from '../support/eventually.ts'
-import { ownPorts } from '../support/own-ports.ts'
 import { outputOf, runTool } from '../support/run-tool.ts'
 import { silence, startScriptedServer } from '../support/scripted-server.ts'
 import { type Banner, readBanner } from '../support/start-gateway-process.ts'
@@ -120,8 +119,8 @@ it('without Java and Docker the table is in memory, as the banner says, and clie
  * docs/performance.md.
  */
 
-it('the first commands of the banner end with a paid payment and its verified webhook', async () => {
-  const gateway = spawnGateway({ port: await ownPorts(), args: ['--table', 'memory'] })
+it('the first commands of the banner, also with PORT=0, end with a paid payment and its verified webhook', async () => {
+  const gateway = spawnGateway({ args: ['--table', 'memory'] })
   await gateway.ready()
   const [blocks = ''] =
     /# Create a payment[\s\S]*?(?=# Some days later)/.exec(gateway.output()) ?? []
