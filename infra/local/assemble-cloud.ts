@@ -111,9 +111,9 @@ export async function assembleCloud(
   parts.defer(() => activity.close())
   const { urls } = servers
   const about = { urls, client: demoClient }
-  const attemptsEnded = async () => {
+  const attemptsEnded = async (jumpEnd: Promise<void>) => {
     await servers.provider.callbacksEnded()
-    await sources.attemptsEnded()
+    await sources.attemptsEnded(jumpEnd)
   }
   open({ host, alerts: messaging.alerts, attemptsEnded, activity, about })
 

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect } from 'vitest'
 import { demoWalk } from '../../infra/local/demo-walk.ts'
+import { startScriptedServer } from '../support/scripted-server.ts'
 import { ownWorldIt as it, sendAsBrowser, VA } from './gateway-world.ts'
 
 describe('the local gateway and pages on the web (design section 6)', () => {
@@ -103,6 +105,26 @@ describe('the local gateway as a whole (design section 6)', () => {
     await advance(1)
 
     expect(await payment(id)).toMatchObject({ status: 'succeeded' })
+  })
+
+  it('begins no attempt while a jump waits for another one', async ({
+    world: { merchant, pay, advance },
+  }) => {
+    const answers: (() => void)[] = []
+    const { url } = await startScriptedServer((response) => answers.push(() => response.end()))
+    const { create } = await merchant([url])
+    const payOne = async () => pay((await create(VA)).body['id'])
+    await payOne()
+    await expect.poll(() => answers).toHaveLength(1)
+    const jump = advance(3_600)
+    await payOne()
+    await sleep(500)
+    expect(answers).toHaveLength(1)
+
+    answers[0]?.()
+    await jump
+
+    await expect.poll(() => answers).toHaveLength(2)
   })
 
   it('shows the alerts of operators', async ({ world: { admin, merchant, urls } }) => {

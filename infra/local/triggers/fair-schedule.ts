@@ -12,6 +12,7 @@ export function fairSchedule({ total, perGroup }: FairLimits) {
   const groups = new Map<string, Group>()
   const runningTasks = new Set<Promise<void>>()
   let isClosed = false
+  let pauses = 0
 
   const start = (name: string, group: Group, task: () => Promise<void>) => {
     group.runningCount++
@@ -28,7 +29,7 @@ export function fairSchedule({ total, perGroup }: FairLimits) {
 
   const startNext = () => {
     for (const [name, group] of groups) {
-      if (runningTasks.size >= total) return
+      if (pauses > 0 || runningTasks.size >= total) return
       const task = group.runningCount < perGroup ? group.waitingTasks.shift() : undefined
       if (!task) continue
       // This loop reaches the group again at the end.
@@ -38,7 +39,13 @@ export function fairSchedule({ total, perGroup }: FairLimits) {
     }
   }
 
-  const tasksEnded = async () => {
+  /** Resolves after the running tasks have ended. No other starts before `pauseEnd` resolves. */
+  const tasksEnded = async (pauseEnd = Promise.resolve()) => {
+    pauses++
+    void pauseEnd.then(() => {
+      pauses--
+      startNext()
+    })
     await Promise.allSettled(runningTasks)
   }
 

@@ -55,9 +55,9 @@ export function startEventSources(options: EventSourceOptions) {
   })
 
   return {
-    attemptsEnded: async () => {
+    attemptsEnded: async (jumpEnd: Promise<void>) => {
       const deliveryQueues = queues.filter(({ spec }) => spec.callsMerchants === true)
-      await Promise.all(deliveryQueues.map(({ poller }) => poller.handlersEnded()))
+      await Promise.all(deliveryQueues.map(({ poller }) => poller.handlersEnded(jumpEnd)))
     },
     close: async () => {
       scheduler.close()

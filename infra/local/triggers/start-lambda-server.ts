@@ -21,7 +21,8 @@ type Control = {
   readonly clock: LocalClock
   readonly log: LocalLog
   readonly alerts: AlertInbox['alerts']
-  readonly attemptsEnded: () => Promise<void>
+  /** No attempt begins before the end of the jump. */
+  readonly attemptsEnded: (jumpEnd: Promise<void>) => Promise<void>
 }
 
 type LambdaServerOptions = Pick<Control, 'clock' | 'log'> &
@@ -111,8 +112,13 @@ async function jumpClock({ clock, attemptsEnded }: Control, body: Buffer): Promi
       message: `advance_seconds must be a number from 0 to ${MAX_JUMP_SECONDS}`,
     })
   }
-  await withTimeout(ATTEMPTS_END_WITHIN_MS, attemptsEnded(), () => undefined)
-  clock.advance(order.output.advance_seconds)
+  const { promise: jumpEnd, resolve: endJump } = Promise.withResolvers<void>()
+  try {
+    await withTimeout(ATTEMPTS_END_WITHIN_MS, attemptsEnded(jumpEnd), () => undefined)
+    clock.advance(order.output.advance_seconds)
+  } finally {
+    endJump()
+  }
   return clockReply(clock)
 }
 
