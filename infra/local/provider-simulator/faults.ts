@@ -55,7 +55,7 @@ const FAULTS = {
     missing: told('A row is not in the list.'),
     duplicate: told('A row is in the list twice.'),
     wrong_amount: told('A row has another amount.', v.nullish(Amount)),
-    fee: told('A row has this fee in IDR.', Fee),
+    fee: told('A row settles at once, with this fee in IDR.', Fee),
     fee_late: told('The fee of a row is final after this number of seconds.', Seconds),
     fee_invoiced: told('A row has no fee: the provider sends an invoice.'),
     settle_now: told('A row settles at once, and its fee is final.'),

@@ -109,7 +109,7 @@ async function jumpClock({ clock, attemptsEnded }: Control, body: Buffer): Promi
   const order = v.safeParse(Jump, parsedJson(body))
   if (!order.success) {
     return jsonReply(400, {
-      message: `advance_seconds must be a number from 0 to ${MAX_JUMP_SECONDS}`,
+      message: `send only advance_seconds, a number from 0 to ${MAX_JUMP_SECONDS}`,
     })
   }
   const { promise: jumpEnd, resolve: endJump } = Promise.withResolvers<void>()
