@@ -14,6 +14,7 @@ import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { endCreditedMoney } from '../../../shared/posting/post-payments.ts'
 import { finding, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { suspenseKey } from '../../../shared/table/keys.ts'
 import { aRefund, someHeldMoney } from '../../support/money-rows.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
@@ -25,9 +26,10 @@ import {
   rowNow,
 } from '../../support/synced-payment.ts'
 import { changeRow } from '../../support/tampering.ts'
-import { beforeFirst, interceptTable, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
+import { beforeFirst, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
 import { heldMoneyItem, refundOf, resolve } from '../payment/suspense-test.ts'
 import { heldTest, refundFields } from './held-money.ts'
+import { dyingBefore } from './sync-test.ts'
 
 /**
  * Goal: money that was held before its payment was there (after a restore) is counted once when
@@ -99,11 +101,15 @@ describe('held money that a payment is credited with after all', () => {
   it('ends when its own row credits its payment, which shows it', async ({ deps, paid, sync }) => {
     const about = { cause: 'wrong_amount', payment: paid.payment } as const
     await holdMoney(deps, someHeldMoney(deps, paid.providerPaymentId, 100_000, about))
+    deps.provider.transactions.push(rowNow(deps, paid))
+    // One process dies after the credit, and one before it books the row.
+    for (let died = 0; died < 2; died++)
+      await syncProviderTransactions(dyingBefore(deps, paid.providerPaymentId))
+    deps.clock.advance(600)
 
-    await sync(rowNow(deps, paid))
+    await sync()
 
-    const shown = { feeStatus: 'actual', held: [{ status: 'credited' }] }
-    await expectPayment(deps, paid, shown)
+    await expectPayment(deps, paid, { feeStatus: 'actual', held: [{ status: 'credited' }] })
     await expectSuspense(deps, paid.providerPaymentId, CREDITED)
     await expectHouseBalanced(deps)
   })
@@ -206,16 +212,12 @@ describe('held money that a payment is credited with after all', () => {
       const credit = (acting: TestDeps) => applyProviderNews(acting, paid, 'due_work')
       const giveBack = (acting: TestDeps) => resolve(acting, item)
       const [first, second] = late === 'a credit' ? [giveBack, credit] : [credit, giveBack]
-      let overtaken: Promise<unknown> | undefined
-      const slow = interceptTable(deps, {
-        before: async (call) => {
-          if (
-            call.name === 'transact' &&
-            writtenKeys([call]).some(({ pk }) => pk.startsWith(prefix))
-          )
-            await (overtaken ??= first(deps))
-        },
-      })
+      const slow = beforeFirst(
+        deps,
+        (call) =>
+          call.name === 'transact' && writtenKeys([call]).some(({ pk }) => pk.startsWith(prefix)),
+        () => first(deps),
+      )
 
       await second(slow).catch(() => undefined)
 

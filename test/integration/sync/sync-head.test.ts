@@ -16,10 +16,12 @@ import {
 } from '../../support/synced-payment.ts'
 import { erase } from '../../support/tampering.ts'
 import {
+  beforeFirst,
   interceptTable,
   recordTable,
   type TableCall,
   type TestDeps,
+  writesTo,
   writtenKeys,
 } from '../../support/test-deps.ts'
 import { syncTest as it, recordListings, withBacklog } from './sync-test.ts'
@@ -138,13 +140,11 @@ describe('sync: the head', () => {
       if (count > 0) await withBacklog(deps, count)
       rows.push(rowNow(deps, credited))
       const kind = count === 49 ? 'update' : 'transact'
-      const { deps: recorded, calls } = recordTable(deps)
-      const raced = interceptTable(deps, {
-        before: async ({ name, ...call }) => {
-          if (name !== kind || !('steps' in call) || call.steps[0]?.key.pk !== HEAD.pk) return
-          if (calls.length === 0) await syncProviderTransactions(recorded)
-        },
-      })
+      const raced = beforeFirst(
+        deps,
+        (call) => call.name === kind && writesTo(HEAD)(call),
+        () => syncProviderTransactions(deps),
+      )
 
       expect(await syncProviderTransactions(raced)).toMatchObject({ until: null, complete: false })
 

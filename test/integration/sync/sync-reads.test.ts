@@ -22,6 +22,7 @@ import {
 } from '../../support/synced-payment.ts'
 import { alter, putRaw, rawItem } from '../../support/tampering.ts'
 import {
+  beforeFirst,
   interceptTable,
   memoryDeps,
   queriesIn,
@@ -108,13 +109,8 @@ describe('sync: the endpoints of the events of a page', () => {
 
   it('are read again after a failed read', async ({ deps, client }) => {
     await payAndList(deps, client, 9)
-    let failures = 0
-    const flaky = interceptTable(deps, {
-      before: (call) => {
-        if (endpointReads([call], client) > 0 && failures++ === 0)
-          throw new Error('the table does not answer')
-      },
-    })
+    const isRead = (call: TableCall) => endpointReads([call], client) > 0
+    const flaky = beforeFirst(deps, isRead, () => Promise.reject(new Error('no answer')))
 
     expect(await syncProviderTransactions(flaky)).toMatchObject({ transactions: 9, unanswered: 8 })
   })

@@ -27,7 +27,7 @@ import {
   rowOfOtherAttempt,
 } from '../../support/synced-payment.ts'
 import { interceptTable, type TestDeps } from '../../support/test-deps.ts'
-import { foreignRow, syncTest as it, withBacklog } from './sync-test.ts'
+import { dyingBefore, foreignRow, syncTest as it, withBacklog } from './sync-test.ts'
 
 describe('sync: the positions of its slices', () => {
   it.for([
@@ -120,18 +120,12 @@ describe('sync: the positions of its slices', () => {
 
   it('move past a row whose check fails, at any age', async ({ deps, client, rows, credited }) => {
     const otherPayment = await creditedPayment(deps, client)
-    const { pk: unlucky } = paymentKey(credited.payment.paymentId)
     rows.push(
       ...[otherPayment, credited].map((paid) =>
         rowNow(deps, paid, { updatedAt: addMs(deps.now(), -3 * DAY_MS - 1) }),
       ),
     )
-    const failing = interceptTable(deps, {
-      before: (call) => {
-        if (call.name === 'transact' && call.steps.some(({ key }) => key.pk === unlucky))
-          throw new Error('no answer')
-      },
-    })
+    const failing = dyingBefore(deps, credited.payment.paymentId)
 
     const summary = await syncProviderTransactions(failing)
     const findFinding = () =>
