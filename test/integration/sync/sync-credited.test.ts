@@ -20,22 +20,6 @@ import {
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
 
-it('sync replaces the estimated fee by the fee of a row', async ({
-  deps,
-  client,
-  credited,
-  sync,
-}) => {
-  deps.clock.advance(3_600)
-  const row = rowNow(deps, credited, { settledAt: deps.now() })
-
-  await sync(row)
-
-  const ownRow = { transactionId: row.transactionId, providerMinor: 95_560 }
-  await expectPayment(deps, credited, { ...DEDUCTED_FEE, providerSettledAt: deps.now(), ownRow })
-  expect(await pendingOf(deps, client)).toBe(95_460)
-})
-
 it.for<readonly [string, Partial<ProviderTransaction>, string, number]>([
   ['a negative fee', { keptMinor: minor(-1) }, 'row_contradicts', 100_000],
   ['a fee of 95 %', { keptMinor: minor(95_000) }, 'row_contradicts', 100_000],
@@ -272,14 +256,18 @@ describe('a contract that changes', () => {
     async ({ deps, client, rows, credited, sync }) => {
       const deductedDeps = withFees(deps, 'deducted')
       const deductedPayment = await creditedPayment(deductedDeps, client)
-      rows.push(rowNow(deps, credited, { keptMinor: minor(0) }), rowNow(deps, deductedPayment))
+      const row = rowNow(deps, deductedPayment)
+      rows.push(rowNow(deps, credited, { keptMinor: minor(0) }), row)
       await syncProviderTransactions(deductedDeps)
 
       await sync()
 
       expect(deps.published).toStrictEqual([])
       await expectPayment(deps, credited, TARIFFS_FEE)
-      await expectPayment(deps, deductedPayment, DEDUCTED_FEE)
+      const ownRow = { transactionId: row.transactionId, providerMinor: 95_560 }
+      const booked = { ...DEDUCTED_FEE, providerSettledAt: row.settledAt, ownRow }
+      await expectPayment(deps, deductedPayment, booked)
+      expect(await pendingOf(deps, client)).toBe(95_900 + 95_460)
     },
   )
 })

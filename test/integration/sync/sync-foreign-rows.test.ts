@@ -12,7 +12,6 @@ import {
   creditedPayment,
   expectFinding,
   expire,
-  findingAbout,
   paidUpstream,
   paymentOf,
   pendingOf,
@@ -41,8 +40,10 @@ describe('sync: rows that are no payments, and unknown rows', () => {
 
       expect((await syncAfter(3_600)).complete).toBe(true)
       const about = { paymentId: credited.payment.paymentId, clientId: client.clientId }
-      const finding = await findingAbout(deps, row.transactionId, 'transaction_unexplained')
-      expect(finding).toMatchObject({ amountMinor: 25_000, ...about })
+      await expectFinding(deps, row.transactionId, 'transaction_unexplained', {
+        amountMinor: 25_000,
+        ...about,
+      })
       expect(deps.published).toHaveLength(1)
       expect(await paymentOf(deps, credited)).toStrictEqual(credited.payment)
     },
@@ -179,8 +180,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
       expect(movedPayment.movements).toHaveLength(1)
       expect(await paymentOf(deps, credited)).toStrictEqual(movedPayment)
       const subject = `${row.transactionId}#failure`
-      const finding = await findingAbout(deps, subject, 'transaction_unexplained')
-      expect(finding).toMatchObject({ status: 'open', paymentId })
+      await expectFinding(deps, subject, 'transaction_unexplained', { status: 'open', paymentId })
       // The audit after the test names an altered finding.
       await nameInFinding(paymentId)
     },
@@ -263,19 +263,6 @@ describe('sync: rows that are no payments, and unknown rows', () => {
       expect(deps.published).toMatchObject([{ subject: `${row.transactionId}#${reported}` }])
     },
   )
-
-  it('a refund of a payment that the provider refuses to look up is booked to the house', async ({
-    deps,
-    credited,
-    sync,
-  }) => {
-    deps.provider.silence('getPayment', 'refused')
-    const row = rowNow(deps, credited, { type: 'return', providerPaymentId: 'py-17' })
-
-    expect(await sync(row)).toMatchObject({ unanswered: 0, complete: true })
-    expect(await findUnclaimedRow(deps, row.transactionId)).toMatchObject({ type: 'unmatched' })
-    await expectFinding(deps, row.transactionId, 'reversed_upstream', { status: 'open' })
-  })
 
   it.for([
     ['waits for its payment’s credit', 0],

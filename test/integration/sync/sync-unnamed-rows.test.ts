@@ -49,9 +49,10 @@ it('a row waits until the provider finds its capture, and its void is asked abou
   const asked = deps.provider.countOf('getPayment')
 
   showAnew(row, { status: 'reversed' })
+  const reversal = { amountMinor: 100_000, at: deps.now() }
   await syncDays(5)
 
-  await expectPayment(deps, credited, { reversal: { amountMinor: 100_000 } })
+  await expectPayment(deps, credited, { reversal })
   expect(deps.provider.countOf('getPayment') - asked).toBe(1)
 })
 

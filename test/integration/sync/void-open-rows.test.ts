@@ -6,9 +6,12 @@
 import { describe, expect } from 'vitest'
 import { MAX_MOVEMENTS } from '../../../shared/journal/payment-money.ts'
 import { minor } from '../../../shared/money.ts'
+import { movePayment } from '../../../shared/posting/move-payment.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { claimJob, findDueJobs, finishJob } from '../../../shared/sync/job-store.ts'
-import { bookRefund } from '../../support/money-rows.ts'
+import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
+import { addMs, MINUTE_MS } from '../../../shared/time.ts'
+import { aChargeback, bookRefund } from '../../support/money-rows.ts'
 import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import {
@@ -20,7 +23,7 @@ import {
   pendingOf,
   rowNow,
 } from '../../support/synced-payment.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { heldTest, sumsOf, ZERO_SUMS } from './held-money.ts'
 import { refund, rowOut } from './transfer-rows.ts'
 
@@ -98,20 +101,27 @@ describe('sync: an open refund that becomes void', () => {
   it('takes nothing of the client although a worker checks its old form', async ({
     deps,
     credited,
-    sync,
     syncAfter,
     open,
     silence,
   }) => {
     await silence()
     const ids = { reference_id: 'refund-17', product_id: credited.providerPaymentId }
-    const { change } = await open(ids)
+    const { row, change } = await open(ids)
     change({ status: 'FAILED' })
     deps.clock.advance(120)
     const [due] = await findDueJobs(deps, 1)
     const job = due && (await claimJob(deps, due))
-    await sync()
-    const finished = job && (await finishJob(deps, job))
+    let finished: unknown
+    // The worker is done just before the page reads what it has booked.
+    const page = beforeFirst(
+      deps,
+      (call) => call.name === 'batchGet' && JSON.stringify(call.keys).includes(row.transactionId),
+      async () => {
+        finished = job && (await finishJob(deps, job))
+      },
+    )
+    await syncProviderTransactions(page)
     deps.provider.heal('getPayment')
 
     await syncAfter(3_700)
@@ -158,6 +168,21 @@ describe('sync: an open refund that becomes void', () => {
     expect(await findingAbout(deps, `${row.transactionId}#fee`, 'fee_changed')).toBeUndefined()
     expect(await sumsOf(deps)).toMatchObject({ providerMinor: 0, otherMinor: 0 })
   })
+})
+
+it('a void that was read before its row has moved the payment gives back what the row moves', async ({
+  deps,
+  credited,
+}) => {
+  const payment = await paymentOf(deps, credited)
+  const row = aChargeback(deps, 60_000)
+  const overtaken = beforeCommit(deps, () => movePayment(deps, payment, row))
+
+  // The provider counts its fee to the row's amount.
+  await movePayment(overtaken, payment, { ...row, type: 'reversal', amountMinor: minor(85_000) })
+
+  const undone = { amountMinor: 60_000, providerMinor: 85_000 }
+  await expectPayment(deps, credited, { movements: [{}, undone] })
 })
 
 it('an open refund whose fee is given back has no late fee of its older form', async ({
@@ -208,6 +233,7 @@ it.for(cases)(
 
     await expectPayment(deps, credited, {
       takenBackMinor: 0,
+      reversal: { undoneAt: addMs(deps.now(), -MINUTE_MS) },
       movements: [{ type: 'refund' }, { type: 'reversal', transactionId: row.transactionId }],
     })
     expect(await atProvider()).toBe(95_560)
