@@ -17,14 +17,13 @@ import {
 } from '../../../shared/payment/payment-store.ts'
 import type { Provider } from '../../../shared/provider/provider.ts'
 import { recordSuspense } from '../../../shared/suspense/record-suspense.ts'
-import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import type { Item } from '../../../shared/table/attributes.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { someHeldMoney } from '../../support/money-rows.ts'
 import { aCreating, loseAnswer, OVO_REQUEST, payFirst } from '../../support/payment-builders.ts'
-import { findingAbout } from '../../support/synced-payment.ts'
+import { expectSuspense, findingAbout } from '../../support/synced-payment.ts'
 import { memoryDeps, recordTable, writtenKeys } from '../../support/test-deps.ts'
 import { aCreate, aScene } from './payment-test.ts'
 
@@ -69,8 +68,10 @@ it('money that was held before a restore ends when a create without an answer is
 
   await applyProviderNews(deps, capture, 'due_work')
 
-  const item = await findSuspense(deps, capture.providerPaymentId)
-  expect(item).toMatchObject({ status: 'resolved', resolution: 'credited' })
+  await expectSuspense(deps, capture.providerPaymentId, {
+    status: 'resolved',
+    resolution: 'credited',
+  })
 })
 
 it('the due work of a create that remembers no capture ends with its first check', async () => {

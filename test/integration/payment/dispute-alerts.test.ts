@@ -13,6 +13,7 @@ import {
   expectPayment,
   expectSuspense,
   paymentOf,
+  rowNow,
 } from '../../support/synced-payment.ts'
 import { interceptTable, type TestDeps, withoutTopic } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
@@ -249,23 +250,23 @@ it.for([
   },
 )
 
-it('an erasure and a dispute refuse each other’s old reading', async ({ deps, credited }) => {
+it('an erasure and a dispute refuse each other’s old reading', async ({ deps, credited, sync }) => {
   const about = { id: 'mi-1', reference_id: credited.reference }
   const before = await paymentOf(deps, credited)
+  const erase = () => deps.table.write(eraseFromPayment(before, deps.now()))
+  const other = () => send(deps, { ...about, id: 'mi-2' })
+  const changes = [erase, () => sync(rowNow(deps, credited)), other]
   let writes = 0
   const busy = interceptTable(deps, {
-    before: async ({ name }) => {
-      if (name === 'transact' && ++writes === 1)
-        await deps.table.write(eraseFromPayment(before, deps.now()))
-    },
+    before: async ({ name }) => name === 'transact' && (await changes[writes++]?.()),
   })
 
   await send(busy, about)
 
-  // The event of the first try names the customer.
-  expect(writes).toBe(2)
+  // The event of the first try names the customer, and that of the second the estimated fee.
+  expect(writes).toBe(4)
   await expectPayment(deps, credited, { dispute: { caseId: 'mi-1' } })
   const [event] = deps.stored.items('EVENT#').filter(({ sk }) => String(sk).includes('mi-1'))
   expect(event).toBeDefined()
-  expect((await deps.table.write(eraseFromPayment(before, deps.now()))).applied).toBe(false)
+  expect((await erase()).applied).toBe(false)
 })

@@ -19,7 +19,7 @@ import { paymentKey } from '../../../shared/table/keys.ts'
 import { aHouseRow, someHeldMoney } from '../../support/money-rows.ts'
 import { eventsOf, loseAnswer, OVO_REQUEST, payFirst } from '../../support/payment-builders.ts'
 import { changeRow } from '../../support/tampering.ts'
-import { beforeCommit, type TestDeps } from '../../support/test-deps.ts'
+import { beforeCommit, interceptTable, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { send } from './dispute-news.ts'
@@ -215,7 +215,10 @@ it('the payment shows the last ten in order, and tells of older ones', async ({
 }) => {
   deps.clock.advance(3_600)
   const oldest = await held.paySecond()
-  for (let at = 0; at < 11; at++) await held.payAgain(61_000 + at)
+  for (let at = 0; at < 11; at++) {
+    const suspenseId = await held.payAgain(61_000 + at)
+    if (at === 5) await refund(deps, suspenseId, 61_005)
+  }
   await refund(deps, oldest, 60_000)
 
   const amounts = (await held.shown())?.map((one) => one.amount_minor)
@@ -250,7 +253,8 @@ describe('the transaction of held money', () => {
     const paymentId = paymentIdForKey(client.clientId, 'key-1')
     const { providerPaymentId, paymentRequestId } = payFirst(deps)
     const wrong = deps.provider.pay(paymentRequestId, 90_000)
-    const credit = () => applyProviderNews(deps, { providerPaymentId }, 'sync')
+    const slow = interceptTable(deps, { after: () => deps.clock.pass(1) })
+    const credit = () => applyProviderNews(slow, { providerPaymentId }, 'sync')
     const racing = beforeCommit(deps, credit)
 
     await applyProviderNews(racing, { providerPaymentId: wrong }, 'sync')
@@ -260,6 +264,8 @@ describe('the transaction of held money', () => {
       status: 'succeeded',
       held: [{ suspenseId: wrong, amountMinor: 90_000, cause: 'wrong_amount' }],
     })
+    // Its pointers have its time, although the clock went on between the writes.
+    expect(await auditLedger(deps, client.clientId)).toMatchObject({ differences: [] })
   })
 
   it('has no second event when a restore brought back the event alone', async ({

@@ -11,7 +11,6 @@ import {
 import { newPayment } from '../../../shared/payment/new-payment.ts'
 import type { CreatingPayment, Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { noteDispute } from '../../../shared/payment/shown-store.ts'
 import type { Step } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { aCreating, LEASE_MS } from '../../support/payment-builders.ts'
@@ -211,17 +210,4 @@ it('a commit is refused unless it keeps a capture that was stored meanwhile', as
 
   expect([commitWithout.applied, commitWith.applied]).toStrictEqual([false, true])
   expect(await reread(deps, creating)).toEqual(pendingWithCapture)
-})
-
-it('a dispute is refused on what was read before another dispute', async () => {
-  const deps = testDeps()
-  const { creating } = await aCreating({}, deps)
-  await commit(deps, creating)
-  const payment = visiblePayment(deps, creating)
-  const note = () => {
-    const dispute = { caseId: crypto.randomUUID(), state: 'action_required' } as const
-    return deps.table.write(noteDispute(payment, dispute))
-  }
-
-  expect([(await note()).applied, (await note()).applied]).toStrictEqual([true, false])
 })

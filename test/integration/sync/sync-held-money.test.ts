@@ -2,7 +2,6 @@ import { describe, expect } from 'vitest'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { minor } from '../../../shared/money.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
-import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { houseTotalKey, suspenseKey } from '../../../shared/table/keys.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
@@ -120,8 +119,11 @@ describe('sync: rows that return money in suspense', () => {
       await (isBefore ? sync(row) : sync(row, refund))
       await syncAfter(180)
 
-      const item = await findSuspense(deps, row.providerPaymentId)
-      expect(item).toMatchObject({ cause, status: 'resolved', resolution: 'refunded' })
+      await expectSuspense(deps, row.providerPaymentId, {
+        cause,
+        status: 'resolved',
+        resolution: 'refunded',
+      })
       await expectLost(deps, 4_440)
     },
   )

@@ -32,12 +32,10 @@ describe('sync: a transaction without a payment', () => {
     await sync(settledRow(foreignIds, deps.now()))
 
     expect(await syncAfter(3_600)).toMatchObject({ complete: true, unanswered: 0 })
-    const finding = await findingAbout(
-      deps,
-      foreignIds.providerPaymentId,
-      'transaction_unexplained',
-    )
-    expect(finding).toMatchObject({ amountMinor: 100_000, status: 'open' })
+    await expectFinding(deps, foreignIds.providerPaymentId, 'transaction_unexplained', {
+      amountMinor: 100_000,
+      status: 'open',
+    })
     expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.finding'])
     expect(deps.provider.countOf('getPayment')).toBe(1)
   })
@@ -202,8 +200,7 @@ describe('sync: rows that are not rupiah', () => {
 
       expect(await item()).toStrictEqual(held)
       expect(await sumsOf(deps)).toStrictEqual(sums)
-      const finding = await findingAbout(deps, 'txn_back', 'transaction_unexplained')
-      expect(finding).toMatchObject({ status: 'open' })
+      await expectFinding(deps, 'txn_back', 'transaction_unexplained', { status: 'open' })
     },
   )
 
