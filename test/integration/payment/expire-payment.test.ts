@@ -89,21 +89,27 @@ describe('a payment after its expiry time', () => {
     },
   )
 
-  it('first stores the start of its expiry, then cancels at the provider, without another call', async () => {
-    const { deps, reread, check, expectExpired } = await aCancel()
-    let paymentAtCancel: Payment | undefined
-    deps.provider.script('cancelRequest', async (id, timeoutMs) => {
-      paymentAtCancel = await reread()
-      return deps.provider.healthy.cancelRequest(id, timeoutMs)
-    })
+  it.for([0, 1])(
+    'first stores the start of its expiry, then cancels at the provider: %d lost cancels before',
+    async (lost) => {
+      const { deps, reread, check, loseCancel, passTime, expectExpired } = await aCancel()
+      if (lost > 0) await loseCancel('request')
+      passTime()
+      let paymentAtCancel: Payment | undefined
+      deps.provider.script('cancelRequest', async (id, timeoutMs) => {
+        paymentAtCancel = await reread()
+        return deps.provider.healthy.cancelRequest(id, timeoutMs)
+      })
 
-    await check()
+      await check()
 
-    expect(paymentAtCancel).toMatchObject({ status: 'pending', expiryStartedAt: deps.now() })
-    const { countOf } = deps.provider
-    expect([countOf('getRequest'), countOf('cancelRequest')]).toStrictEqual([0, 1])
-    await expectExpired()
-  })
+      expect(paymentAtCancel).toMatchObject({ status: 'pending', expiryStartedAt: deps.now() })
+      const { countOf } = deps.provider
+      // The provider is first asked about a cancel without an answer.
+      expect([countOf('getRequest'), countOf('cancelRequest')]).toStrictEqual([lost, 1 + lost])
+      await expectExpired()
+    },
+  )
 })
 
 describe('the start of an expiry is its claim, and leaves the due time', () => {
