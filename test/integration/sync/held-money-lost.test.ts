@@ -170,8 +170,7 @@ it('a fee of held money that changes after the booking is the house’s, until t
 
   for (let reading = 0; reading < 2; reading++)
     expect(await next(more)).toStrictEqual({ ...ZERO_SUMS, ...held })
-  const finding = await findingAbout(deps, `${heldRow.transactionId}#fee`, 'fee_changed')
-  expect(finding).toMatchObject({ amountMinor: 560 })
+  await expectFinding(deps, `${heldRow.transactionId}#fee`, 'fee_changed', { amountMinor: 560 })
   const second = { ...heldRow, transactionId: 'txn_second', updatedAt: deps.now() }
   await sync(second)
   expect(await findingAbout(deps, 'txn_second', 'transaction_unexplained')).toBeDefined()

@@ -98,11 +98,14 @@ it.for(['the own row of an open payment', 'a refund of a payment'] as const)(
   },
 )
 
-it('our bank refunds no payment whose void refund stands', async ({ deps, credited, shown }) => {
-  await shown.show('a refund of a payment', 'reversed', 'success')
+it.for([['reversed'], ['success', 'reversed']] as const)(
+  'our bank refunds no payment whose void refund stands: after %j',
+  async (before, { deps, credited, shown }) => {
+    await shown.show('a refund of a payment', ...before, 'success')
 
-  await expect(refundByBank(deps, credited)).rejects.toMatchObject(STANDS_AGAIN)
-})
+    await expect(refundByBank(deps, credited)).rejects.toMatchObject(STANDS_AGAIN)
+  },
+)
 
 const FORMS = ['success', 'unknown', 'of no known type', 'unreadable', 'on a second page', 'unread']
 it.for(FORMS)(
