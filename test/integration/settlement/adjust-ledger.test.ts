@@ -12,7 +12,7 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { aLoneClient } from '../../support/settlement-builders.ts'
 import { pendingOf } from '../../support/synced-payment.ts'
 import { erase } from '../../support/tampering.ts'
-import { beforeCommit, beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { afterFirst, beforeCommit, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { APPROVER } from '../../support/with-approval.ts'
 
@@ -150,9 +150,11 @@ describe('adjust-ledger (design section 10)', () => {
     await owe()
     const act = (reference: string, own?: TestDeps) =>
       adjust({ kind: 'recovered', reference, amount_minor: 20_000 }, own)
-    const raced = beforeFirst(
+    let looks = 0
+    // Of the approved call, after it has seen the debt.
+    const raced = afterFirst(
       deps,
-      (call) => JSON.stringify(call).includes('JOURNAL#'),
+      ({ name }) => name === 'query' && ++looks === 2,
       () => act('A'),
     )
 
