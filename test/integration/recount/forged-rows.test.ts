@@ -234,8 +234,10 @@ it('a recount writes a return that a second person approves later', async () => 
 })
 
 async function alteredHold({ deps, payment }: World, fields: object) {
-  const cause = 'second_capture'
-  await holdMoney(deps, someHeldMoney(deps, 'py-second', 5_000, { cause, payment }))
+  await holdMoney(
+    deps,
+    someHeldMoney(deps, 'py-second', 5_000, { cause: 'second_capture', payment }),
+  )
   await alter(deps, suspenseKey('py-second'), fields)
   deps.clock.advance(120)
 }
@@ -252,12 +254,15 @@ it('a recount plans no write that changes nothing', async () => {
 it('a recount writes an unreadable item of suspense anew, as its register, its entries and its trail say', async () => {
   const held = await world()
   const { deps, client, payment } = held
-  const cause = 'second_capture'
-  const item = someHeldMoney(deps, 'py-resolved', 5_000, { cause, payment })
+  const item = someHeldMoney(deps, 'py-resolved', 5_000, { cause: 'second_capture', payment })
   await holdMoney(deps, item)
   await bookSuspense(deps, item, aHouseRow(deps, 'txn-held', 5_000))
-  const resolution = { resolution: 'written_off', notes: 'too old' } as const
-  await resolveSuspense(deps, { ...item, operator: 'ana', ...resolution })
+  await resolveSuspense(deps, {
+    ...item,
+    operator: 'ana',
+    resolution: 'written_off',
+    notes: 'too old',
+  })
   const stored = await rawItem(deps, suspenseKey('py-resolved'))
   await expectBalanced(deps, client)
   await alter(deps, suspenseKey('py-resolved'), { status: 'gone', amount_minor: '5000' })

@@ -9,6 +9,7 @@ import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { claimForBatch, findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import {
   entryKey,
+  HOUSE_TOTALS_PK,
   houseEntryKey,
   type Key,
   paymentKey,
@@ -126,8 +127,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     const { not_repairable: named } = await recount(deps, client)
 
     expect(named).toContainEqual(expect.objectContaining({ id }))
-    const after = await findAnySettlement(deps, id)
-    expect(after).toMatchObject({ entryCount: 9, digest: 'changed' })
+    expect(await findAnySettlement(deps, id)).toMatchObject({ entryCount: 9, digest: 'changed' })
   })
 
   it('is counted again when the net of the settlement was altered', async ({
@@ -153,8 +153,8 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     const expected = `one of payment ${other.paymentId}`
     expect(named).toContainEqual(expect.objectContaining({ what: 'entry', expected }))
 
-    const after = await findAnySettlement(deps, settlement.settlementId)
-    expect(after).toMatchObject({ netMinor: settlement.netMinor, digest: settlement.digest })
+    const { settlementId, netMinor, digest } = settlement
+    expect(await findAnySettlement(deps, settlementId)).toMatchObject({ netMinor, digest })
   })
 
   it('is carried by a re-credit that read the sums before the recount', async ({
@@ -266,6 +266,7 @@ it('an adjustment gets its lost entries back after their day is closed', async (
 
   for (const subject of ['gateway', client] as const) await recount(deps, subject)
 
+  expect(deps.stored.items(HOUSE_TOTALS_PK).filter(({ closed }) => !closed)).toHaveLength(1)
   await expectBalanced(deps, client)
   await expectHouseBalanced(deps)
 })
