@@ -101,9 +101,11 @@ export async function planSettlements(
       }
     },
   )
-  const settlements = planned.map(({ settlement }) => settlement)
-  const plan = planned.flatMap((one) => one.plan)
-  return { plan, settlements, isUnclear: paidIds === undefined }
+  return {
+    plan: planned.flatMap(({ plan }) => plan),
+    settlements: planned.map(({ settlement }) => settlement),
+    isUnclear: paidIds === undefined,
+  }
 }
 
 type Settled = { readonly settlement: PlannedSettlement; readonly plan: Plan }

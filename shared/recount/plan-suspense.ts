@@ -44,9 +44,10 @@ export async function planSuspense(
   const named = differences.filter(({ what }) => /^(suspense|noted)(\.|$)/.test(what))
   if (named.length === 0) return []
   const { entries } = await readHouse(deps)
-  const plans: Plan[] = []
-  for (const [id, ends] of Map.groupBy(named, (difference) => difference.id))
-    plans.push(await planItem(deps, { id, clientId, ends }, entries))
+  const plans = await Array.fromAsync(
+    Map.groupBy(named, ({ id }) => id),
+    ([id, ends]) => planItem(deps, { id, clientId, ends }, entries),
+  )
   return plans.flat()
 }
 
@@ -167,9 +168,8 @@ export async function planTotals(
   )
   const derived = derivedTotals((await readHouse(deps)).entries)
   return totals.map(({ id, ends, key, found }): Write => {
-    const ofEntries = derived.get(id) ?? totalOf(id, [])
     const closed = id < bookDay(deps.now()) ? found?.['closed'] : undefined
-    const total = { ...ofEntries, closed }
+    const total = { ...(derived.get(id) ?? totalOf(id, [])), closed }
     const steps = { total: replaceRow(key, total, found) }
     return { subject: id, clientId: undefined, repair: 'figures', lines: ends, ends, steps }
   })

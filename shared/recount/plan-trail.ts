@@ -70,28 +70,31 @@ async function planClientRow(
   findings: Findings,
   records: readonly AuditRecord[],
 ) {
-  const { clientId } = findings.books
+  const {
+    books: { clientId, clientRecords },
+    differences,
+  } = findings
   const said = clientIn(records)
   const row = await deps.table.get(clientKey(clientId))
   const writes: Write[] = []
-  const ofRow = findings.differences.filter(
+  const ofRow = differences.filter(
     ({ what, expected }) => /^client(\.|$)/.test(what) && expected !== IN_REGISTER,
   )
-  if (said && (ofRow.length > 0 || records.length > findings.books.clientRecords.length)) {
+  if (said && (ofRow.length > 0 || records.length > clientRecords.length)) {
     const lines = rowDifferences('client', clientId, clientRow(said), row)
     const client = replaceRow(clientKey(clientId), clientRow(said), row)
     if (lines.length > 0)
       writes.push({ ...ownWrite(findings), lines, ends: ofRow, steps: { client } })
   }
   const stored = ifValid(ClientSchema, row)
-  const unsaid = findings.differences.filter(
+  const unsaid = differences.filter(
     ({ what, expected }) => what === 'audit_record' && expected === 'a record of its creation',
   )
   if (said === undefined && stored && unsaid.length > 0) {
     const record = { action: 'create-client', after: toClientDto(stored) }
     writes.push({ ...ownWrite(findings), lines: unsaid, ends: unsaid, record, steps: {} })
   }
-  const unregistered = findings.differences.filter(
+  const unregistered = differences.filter(
     ({ what, expected }) => what === 'client' && expected === IN_REGISTER,
   )
   const client = said ?? stored
@@ -177,9 +180,8 @@ export async function planAdjustments(deps: RecountDeps, findings: Findings): Pr
 const OF_ADJUSTMENT = /^that of adjustment (.*)$/
 
 /** Its notes are lost. */
-function adjustmentOf({ books }: Findings, entry: Entry | undefined) {
+function adjustmentOf({ books: { clientId } }: Findings, entry: Entry | undefined) {
   const { type: kind, netMinor: amountMinor, adjustmentReference: reference } = entry ?? {}
-  const { clientId } = books
   return ifValid(AdjustmentSchema, { ...entry, clientId, kind, amountMinor, reference })
 }
 
@@ -206,8 +208,11 @@ async function planAdjustmentAnew(
       { ...input, operator: '' },
       { row: houseRow, window, approval: undefined, postedAt },
     )
-  const { adjusted, record, steps: ownSteps } = plannedAt(eligibleAt)
-  const { adjustment, entry: ownEntry } = ownSteps
+  const {
+    adjusted,
+    record,
+    steps: { adjustment, entry: ownEntry },
+  } = plannedAt(eligibleAt)
   // The journal and the house's day may be closed at that time by now.
   const { steps: openSteps } = plannedAt(later(deps.now(), window.closedUntil))
   const steps = { ...openSteps, adjustment, entry: ownEntry }

@@ -195,7 +195,7 @@ async function planClient(deps: RecountDeps, clientId: ClientId, asked: Parts): 
 
 const OF_MONEY = /^(settlement|settlement_event|entry|payment|event|adjustment|part)(\.|$)/
 
-/** A name of a later release is only told: no repair takes it away, and no figure waits for it. */
+/** A name of a later release is only told: nothing is repaired for it, and no figure waits. */
 function isKnown(difference: Difference) {
   return !isUnknownName(difference)
 }

@@ -127,13 +127,13 @@ export function someHeldMoney(
   return heldMoney({ capture, ...fields, now: deps.now(), ...about })
 }
 
-export function entryOf(payment: Payment, type: string) {
+export function entryOf(payment: Payment, type = 'payment') {
   const entry = entriesOf(payment).find((one) => one.type === type)
   if (entry === undefined) throw new Error(`the payment has no ${type}`)
   return entry
 }
 
-export function entryKeyOf(payment: Payment, type: string) {
+export function entryKeyOf(payment: Payment, type = 'payment') {
   return entryKey(payment.clientId, entryOf(payment, type))
 }
 

@@ -168,23 +168,23 @@ export function totalOf(name: string, rows: readonly HouseEntry[]) {
   return { type, day, ...Object.fromEntries(sums), count: rows.length }
 }
 
-/** Each adjustment of the house has its record, its row and its entry, and none has only some. */
+/** Each adjustment of the house has its record, its row and one entry, and none has only some. */
 export async function auditHouseAdjustments(deps: StoreDeps, entries: readonly HouseEntry[]) {
   const { records } = await readTrail(deps, HOUSE_SUBJECT, GATEWAY_OWNER)
-  const items = await queryAll(deps, { partition: [HOUSE_ADJUSTMENTS_PK], limit: 1_000 })
+  const items = await queryAll(deps, { partition: [HOUSE_ADJUSTMENTS_PK], limit: PAGE })
   const rows = new Map(items.map((item) => [String(item['sk']), item]))
   const said = records.flatMap(({ after }) => saidAs(HouseAdjustmentSchema, after) ?? [])
   const made = said.flatMap((one) => tryToMake(() => houseAdjustmentEntry(one)) ?? [])
   const stored = await deps.table.getMany(
-    made.map((entry) => houseEntryKey(entry.rowAt.slice(0, 10), entry.transactionId, entry.type)),
+    made.map((entry) => houseEntryKey(rowDayOf(entry), entry.transactionId, entry.type)),
   )
   const recorded = new Map(said.map((one) => [one.reference, one]))
+  const booked = entries.filter(({ type }) => type === 'adjustment')
+  const found = [...rows.keys(), ...booked.map(({ transactionId }) => transactionId)]
   return [
-    ...recordedDifferences('house_adjustment', recorded, rows),
-    ...entries.flatMap(({ type, transactionId: id, rowAt }) =>
-      type === 'adjustment'
-        ? compare('house_entry.row_at', id, recorded.get(id)?.postedAt, rowAt)
-        : [],
+    ...recordedDifferences('house_adjustment', recorded, rows, found),
+    ...booked.flatMap(({ transactionId: id, rowAt }) =>
+      compare('house_entry.row_at', id, recorded.get(id)?.postedAt ?? rowAt, rowAt),
     ),
     ...made.flatMap((entry, at) =>
       rowDifferences('house_entry', entry.transactionId, entry, stored[at]),

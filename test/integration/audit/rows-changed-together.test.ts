@@ -58,7 +58,7 @@ const FIGURES = { markup_minor: MORE_MARKUP, net_minor: MORE - MORE_MARKUP }
 
 function raiseEntry(deps: TestDeps, payment: Payment) {
   const figures = { gross_minor: MORE, provider_minor: MORE, ...FIGURES }
-  return raise(deps, entryKeyOf(payment, 'payment'), figures)
+  return raise(deps, entryKeyOf(payment), figures)
 }
 
 async function raiseWithEntry(deps: TestDeps, payment: Payment) {

@@ -191,10 +191,7 @@ it('a recount puts a lost pointer, and names the altered event and the strange e
   const { paymentId, paymentDestination, createdAt } = payment
   const pointer = destinationKey(paymentDestination, createdAt, paymentId)
   await erase(deps, pointer)
-  const { provider_transaction_id: _, ...entry } = await rawItem(
-    deps,
-    entryKeyOf(payment, 'payment'),
-  )
+  const { provider_transaction_id: _, ...entry } = await rawItem(deps, entryKeyOf(payment))
   await putRaw(deps, { ...entry, sk: `${String(entry['sk'])}x` })
   await alter(deps, succeededKey({ paymentId }), { client_id: 'x' })
 

@@ -16,7 +16,6 @@ import type { Payment } from '../../../shared/payment/payment.ts'
 import { payoutFile } from '../../../shared/payout/payout-file.ts'
 import { adjustmentEntry } from '../../../shared/posting/adjust-ledger.ts'
 import { bookSuspense } from '../../../shared/posting/house-journal.ts'
-import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { planPosting } from '../../../shared/posting/post-payments.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
@@ -29,6 +28,7 @@ import {
   aHouseRow,
   bookRefund,
   entryKeyOf,
+  entryOf,
   someHeldMoney,
 } from '../../support/money-rows.ts'
 import { aSucceededPayment, settledRowFor } from '../../support/paid-builders.ts'
@@ -62,7 +62,7 @@ it('a recount of many payments leaves the provider’s quota for the call that w
   client,
 }) => {
   for (let count = 0; count < 51; count++) {
-    await erase(deps, entryKeyOf(await aSucceededPayment(deps, client), 'payment'))
+    await erase(deps, entryKeyOf(await aSucceededPayment(deps, client)))
   }
   const { getPayment } = deps.provider.healthy
   let quota = 110
@@ -88,8 +88,8 @@ function putPayment({ deps }: World, payment: Payment) {
   return deps.table.write(put(paymentKey(payment.paymentId), paymentRow(payment)))
 }
 
-function putRow({ deps, client }: World, entry: Entry | undefined) {
-  return entry && deps.table.write(put(entryKey(client.clientId, entry), entryRow(entry)))
+function putRow({ deps, client }: World, entry: Entry) {
+  return deps.table.write(put(entryKey(client.clientId, entry), entryRow(entry)))
 }
 
 /** As a row that the provider does not have would post it. */
@@ -100,7 +100,7 @@ async function postedFree({ deps, client }: World) {
 }
 
 function loseType({ deps, payment }: World) {
-  return alter(deps, entryKeyOf(payment, 'payment'), { type: undefined })
+  return alter(deps, entryKeyOf(payment), { type: undefined })
 }
 
 /** Into the payment and its entry. */
@@ -113,12 +113,12 @@ async function putFee(forged: World, fee: number) {
   const figures = { providerFeeMinor, netMinor, finalFee }
   const altered = { ...payment, ...figures, ownRow: { transactionId, providerMinor } }
   await putPayment(forged, altered)
-  await putRow(forged, entriesOf(altered)[0])
+  await putRow(forged, entryOf(altered))
 }
 
 const FORGED: Readonly<Record<string, (forged: World) => Promise<unknown>>> = {
   'the entry of an open payment': async (forged) =>
-    putRow(forged, entriesOf(await postedFree(forged))[0]),
+    putRow(forged, entryOf(await postedFree(forged))),
   'the posting of an open payment': async (forged) => putPayment(forged, await postedFree(forged)),
   'a success': async (forged) => {
     const { deps, client } = forged
@@ -234,8 +234,10 @@ it('a recount writes a return that a second person approves later', async () => 
 })
 
 async function alteredHold({ deps, payment }: World, fields: object) {
-  const cause = 'second_capture'
-  await holdMoney(deps, someHeldMoney(deps, 'py-second', 5_000, { cause, payment }))
+  await holdMoney(
+    deps,
+    someHeldMoney(deps, 'py-second', 5_000, { cause: 'second_capture', payment }),
+  )
   await alter(deps, suspenseKey('py-second'), fields)
   deps.clock.advance(120)
 }
@@ -252,12 +254,15 @@ it('a recount plans no write that changes nothing', async () => {
 it('a recount writes an unreadable item of suspense anew, as its register, its entries and its trail say', async () => {
   const held = await world()
   const { deps, client, payment } = held
-  const cause = 'second_capture'
-  const item = someHeldMoney(deps, 'py-resolved', 5_000, { cause, payment })
+  const item = someHeldMoney(deps, 'py-resolved', 5_000, { cause: 'second_capture', payment })
   await holdMoney(deps, item)
   await bookSuspense(deps, item, aHouseRow(deps, 'txn-held', 5_000))
-  const resolution = { resolution: 'written_off', notes: 'too old' } as const
-  await resolveSuspense(deps, { ...item, operator: 'ana', ...resolution })
+  await resolveSuspense(deps, {
+    ...item,
+    operator: 'ana',
+    resolution: 'written_off',
+    notes: 'too old',
+  })
   const stored = await rawItem(deps, suspenseKey('py-resolved'))
   await expectBalanced(deps, client)
   await alter(deps, suspenseKey('py-resolved'), { status: 'gone', amount_minor: '5000' })

@@ -3,20 +3,20 @@ import { describe, expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { closeHouseDays } from '../../../shared/journal/house-store.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
-import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
 import { entryAgainOf } from '../../../shared/settlement/return-payout.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { claimForBatch, findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import {
   entryKey,
+  HOUSE_TOTALS_PK,
   houseEntryKey,
   type Key,
   paymentKey,
   settlementKey,
 } from '../../../shared/table/keys.ts'
 import { addMs, END_OF_TIME } from '../../../shared/time.ts'
-import { adjustBalance, aHouseRow, entryKeyOf } from '../../support/money-rows.ts'
+import { adjustBalance, aHouseRow, entryKeyOf, entryOf } from '../../support/money-rows.ts'
 import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced, expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import {
@@ -48,13 +48,9 @@ async function settleWithoutLate(deps: TestDeps, client: Client) {
   for (let at = 0; at < 2; at++) await aSucceededPayment(deps, client)
   deps.clock.advance(1)
   const latePayment = await aSucceededPayment(deps, client, { notionalMinor: 70_000 })
-  const { settlement, items } = await sweepWithout(deps, client, keysOf(latePayment))
+  const { settlement, items } = await sweepWithout(deps, client, entryKeyOf(latePayment))
   for (const item of items) await putRaw(deps, item)
   return { settlement, latePayment }
-}
-
-function keysOf(payment: Payment) {
-  return [entryKeyOf(payment, 'payment')]
 }
 
 async function recreditFailed(deps: TestDeps, settlement: Settlement) {
@@ -62,7 +58,7 @@ async function recreditFailed(deps: TestDeps, settlement: Settlement) {
 }
 
 /** The entries of `keys` become visible after the settlement. */
-async function sweepWithout(deps: TestDeps, client: Client, keys: readonly Key[]) {
+async function sweepWithout(deps: TestDeps, client: Client, ...keys: Key[]) {
   const items = await Promise.all(keys.map((key) => rawItem(deps, key)))
   for (const key of keys) await erase(deps, key)
   return { settlement: await sweptADayLater(deps, client), items }
@@ -87,7 +83,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     await adjustBalance(deps, client, 'correction', -50_000)
     const { entry } = await adjustBalance(deps, client, 'written_off', 10_000)
     await aSucceededPayment(deps, client)
-    const { items } = await sweepWithout(deps, client, [entryKey(client.clientId, entry)])
+    const { items } = await sweepWithout(deps, client, entryKey(client.clientId, entry))
     for (const item of items) await putRaw(deps, item)
 
     await recount(deps, client)
@@ -101,11 +97,11 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     client,
   }) => {
     await aSucceededPayment(deps, client)
-    const latePayments = [
-      await aSucceededPayment(deps, client),
-      await aSucceededPayment(deps, client),
+    const lateKeys = [
+      entryKeyOf(await aSucceededPayment(deps, client)),
+      entryKeyOf(await aSucceededPayment(deps, client)),
     ]
-    const { settlement, items } = await sweepWithout(deps, client, latePayments.flatMap(keysOf))
+    const { settlement, items } = await sweepWithout(deps, client, ...lateKeys)
     await fail(deps, settlement)
 
     for (const item of items) {
@@ -126,13 +122,12 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     const { deps, client, settlement } = await aSettledClient()
     const { settlementId: id } = settlement
     await end(deps, settlement)
-    await alter(deps, settlementKey(id), { entry_count: 9, digest: 'changed' })
+    await alterSettlement(deps, settlement, { entry_count: 9, digest: 'changed' })
 
     const { not_repairable: named } = await recount(deps, client)
 
     expect(named).toContainEqual(expect.objectContaining({ id }))
-    const after = await findAnySettlement(deps, id)
-    expect(after).toMatchObject({ entryCount: 9, digest: 'changed' })
+    expect(await findAnySettlement(deps, id)).toMatchObject({ entryCount: 9, digest: 'changed' })
   })
 
   it('is counted again when the net of the settlement was altered', async ({
@@ -149,18 +144,17 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
     const { deps, client } = await aLoneClient()
     const { settlement } = await settleWithoutLate(deps, client)
     const other = await aSucceededPayment(deps, client)
-    const item = await rawItem(deps, entryKeyOf(other, 'payment'))
     const at = addMs(settlement.sweptUntil, -1)
-    const sk = `${at}#${String(item['sk']).split('#')[1]}`
-    await putRaw(deps, { ...item, sk, eligible_at: at })
+    const sk = `${at}#${entryOf(other).entryId}`
+    await alter(deps, entryKeyOf(other), { sk, eligible_at: at })
 
     const { not_repairable: named } = await recount(deps, client)
 
     const expected = `one of payment ${other.paymentId}`
     expect(named).toContainEqual(expect.objectContaining({ what: 'entry', expected }))
 
-    const after = await findAnySettlement(deps, settlement.settlementId)
-    expect(after).toMatchObject({ netMinor: settlement.netMinor, digest: settlement.digest })
+    const { settlementId, netMinor, digest } = settlement
+    expect(await findAnySettlement(deps, settlementId)).toMatchObject({ netMinor, digest })
   })
 
   it('is carried by a re-credit that read the sums before the recount', async ({
@@ -169,7 +163,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
   }) => {
     await aSucceededPayment(deps, client)
     const latePayment = await aSucceededPayment(deps, client)
-    const { settlement, items } = await sweepWithout(deps, client, keysOf(latePayment))
+    const { settlement, items } = await sweepWithout(deps, client, entryKeyOf(latePayment))
     await fail(deps, settlement)
     const raced = beforeFirst(deps, writesTo(settlementKey(settlement.settlementId)), async () => {
       for (const item of items) await putRaw(deps, item)
@@ -213,7 +207,7 @@ describe('recount-ledger: an entry that a recorded settlement does not count', (
 
 it('a recount says when its answer may have no room for all', async () => {
   const { deps, client } = await aLoneClient()
-  const item = await rawItem(deps, entryKeyOf(await aSucceededPayment(deps, client), 'payment'))
+  const item = await rawItem(deps, entryKeyOf(await aSucceededPayment(deps, client)))
   const [at = ''] = String(item['sk']).split('#')
   for (let copies = 0; copies < 1_001; copies++)
     await putRaw(deps, { ...item, sk: `${at}#${crypto.randomUUID()}` })
@@ -251,7 +245,7 @@ it('a settlement keeps what a payment has lost that another call reads', async (
 }) => {
   const payment = await aSucceededPayment(deps, client)
   const settlement = await settledAmount(deps, client)
-  await erase(deps, entryKeyOf(payment, 'payment'))
+  await erase(deps, entryKeyOf(payment))
   const day = `payments ${payment.createdAt.slice(0, 10)}`
 
   for (const part of [{ until: day }, { from: day }]) await recount(deps, client, part)
@@ -272,6 +266,7 @@ it('an adjustment gets its lost entries back after their day is closed', async (
 
   for (const subject of ['gateway', client] as const) await recount(deps, subject)
 
+  expect(deps.stored.items(HOUSE_TOTALS_PK).filter(({ closed }) => !closed)).toHaveLength(1)
   await expectBalanced(deps, client)
   await expectHouseBalanced(deps)
 })
@@ -280,8 +275,7 @@ it('a recount repairs the rest when it has no time to search for a lost entry', 
   const { deps, client } = await aSettledClient()
   const payment = await aSucceededPayment(deps, client)
   const { entry } = await adjustBalance(deps, client, 'correction', 5_000, 'A-1')
-  for (const key of [entryKey(client.clientId, entry), entryKeyOf(payment, 'payment')])
-    await erase(deps, key)
+  for (const key of [entryKey(client.clientId, entry), entryKeyOf(payment)]) await erase(deps, key)
   deps.clock.advance(120)
   const whole = JSON.stringify({ between: [client.createdAt, END_OF_TIME] })
   const before = (call: TableCall) =>

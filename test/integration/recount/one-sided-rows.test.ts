@@ -252,7 +252,7 @@ it('the entry of a refund posts a payment that lost its posting', async ({ deps,
     await syncRows(deps)
     deps.clock.advance(60)
   }
-  await erase(deps, entryKeyOf(await paymentOf(deps, paid), 'payment'))
+  await erase(deps, entryKeyOf(await paymentOf(deps, paid)))
   await putRaw(deps, open)
   deps.provider.silence('listTransactions')
   expect((await recount(deps, client)).left).toHaveLength(1)

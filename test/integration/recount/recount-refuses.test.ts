@@ -111,7 +111,7 @@ describe('recount-ledger', () => {
     client,
     payment,
   }) => {
-    const item = await rawItem(deps, entryKeyOf(payment, 'payment'))
+    const item = await rawItem(deps, entryKeyOf(payment))
     const sk = `${String(item['sk']).split('#')[0]}#${crypto.randomUUID()}`
     await putRaw(deps, { ...item, sk, gross_minor: 1, payment_id: undefined })
     deps.clock.advance(120)
@@ -196,7 +196,7 @@ type Act = (deps: MemoryDeps, client: Client, payment: Payment) => Promise<unkno
 
 /** Removes the entry and its effect on the shards, so that no figure differs. */
 async function removeEntry(deps: MemoryDeps, client: Client, payment: Payment) {
-  await erase(deps, entryKeyOf(payment, 'payment'))
+  await erase(deps, entryKeyOf(payment))
   await addCredit(deps, client, 0 - payment.netMinor)
 }
 function addSeven(deps: MemoryDeps, client: Client) {

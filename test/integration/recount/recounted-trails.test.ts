@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import { deletedEndpointKey, endpointKey, shardKey } from '../../../shared/table/keys.ts'
+import { deletedEndpointKey, endpointKey, entryKey } from '../../../shared/table/keys.ts'
 import { deleteEndpoint } from '../../../shared/webhook/endpoint/change-endpoint.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
-import { alter, changeRow, loseRecords, rawItem } from '../../support/tampering.ts'
+import { alter, erase, loseRecords, rawItem } from '../../support/tampering.ts'
 import { beforeCommit } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
@@ -49,11 +49,14 @@ it('a recount counts an endpoint whose record of deletion it writes anew as gone
 })
 
 it('a recount writes a lost record of an operator before its own', async ({ deps, client }) => {
-  deps.clock.advance(1)
   await adjustBalance(deps, client, 'correction', -5_000)
+  await adjustBalance(deps, client, 'written_off', 5_000)
+  deps.clock.advance(1)
+  const { entry } = await adjustBalance(deps, client, 'written_off', -5_000)
+  await erase(deps, entryKey(client.clientId, entry))
   await loseRecords(deps, client.clientId, -1)
-  await changeRow(deps, shardKey(client.clientId, 0), { add: { creditedMinor: 7 } })
   deps.clock.advance(120)
+  await recount(deps, client)
 
   expect((await recount(deps, client)).left).toStrictEqual([])
 })
