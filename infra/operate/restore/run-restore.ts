@@ -100,7 +100,8 @@ async function completeTable(target: TargetTable, sleep: RestoreIo['sleep'], dep
   printLine(
     `next: ${deploy}, closed (docs/operations.md, section 7); recount-ledger and audit-ledger`,
   )
-  printLine('of the gateway and of every client; open last: a sync before posts payments again')
+  printLine('of the gateway and of every client. Open the stage last: until then a sync would post')
+  printLine('payments a second time')
 }
 
 /** DynamoDB accepts no change before the table and its indexes are active. */
