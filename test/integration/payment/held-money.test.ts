@@ -74,6 +74,7 @@ async function settle(deps: TestDeps, suspenseId: string) {
 it('a wrong amount shows on the failed payment how much came, with its own event', async ({
   deps,
   scene,
+  payment,
   held,
 }) => {
   await held.subscribe()
@@ -85,6 +86,8 @@ it('a wrong amount shows on the failed payment how much came, with its own event
     { amount_minor: 90_000, cause: 'wrong_amount', status: 'open', at: deps.now() },
   ])
   expect(await held.told()).toStrictEqual(['open'])
+  const bodies = (await eventsOf(deps, payment)).map((event) => JSON.parse(event?.body ?? ''))
+  expect(bodies.map(({ data }) => data.status)).toStrictEqual(['failed', 'failed'])
 })
 
 it.for([
@@ -268,20 +271,25 @@ describe('the transaction of held money', () => {
     expect(await auditLedger(deps, client.clientId)).toMatchObject({ differences: [] })
   })
 
-  it('has no second event when a restore brought back the event alone', async ({
-    deps,
-    scene,
-    payment,
-    held,
-  }) => {
-    const suspenseId = await held.paySecond()
-    await changeRow(deps, paymentKey(payment.paymentId), { remove: ['held'] })
-    // As with money held before its payment is visible.
-    expect(await auditLedger(deps, payment.clientId)).toMatchObject({ differences: [] })
+  it.for([
+    ['beside its payment', 'succeeded'],
+    ['with the failure of its payment', 'failed'],
+  ] as const)(
+    '%s has no second event when a restore brought back the event alone',
+    async ([, status], { deps, scene, payment, held }) => {
+      const id = status === 'failed' ? scene.pay(90_000) : await held.paySecond()
+      if (status === 'failed') {
+        await held.subscribe()
+        await holdMoney(deps, someHeldMoney(deps, id, 90_000, { cause: 'wrong_amount', payment }))
+      }
+      await changeRow(deps, paymentKey(payment.paymentId), { remove: ['held'] })
+      // As with money held before its payment is visible.
+      expect(await auditLedger(deps, payment.clientId)).toMatchObject({ differences: [] })
 
-    await scene.notify({ providerPaymentId: suspenseId })
+      await scene.notify({ providerPaymentId: id })
 
-    expect(await held.shown()).toHaveLength(1)
-    expect(await held.told()).toStrictEqual(['open'])
-  })
+      expect(await scene.reread()).toMatchObject({ status, held: [{ suspenseId: id }] })
+      expect(await held.told()).toStrictEqual(['open'])
+    },
+  )
 })
