@@ -174,6 +174,10 @@ describe('resolveSuspense (design section 7)', () => {
     await expect(resolve(deps, item)).rejects.toThrow('has not settled this money yet')
     deps.provider.silence('getPayment', 'server_error')
     await expect(resolve(deps, item)).rejects.toMatchObject({ code: 'server_error' })
+    // A settled row whose fee is not final.
+    const ids = { providerPaymentId: item.suspenseId, reference: 'order 17' }
+    deps.provider.transactions.push(settledRow(ids, deps.now(), { keptMinor: undefined }))
+    await expect(resolve(deps, item)).rejects.toThrow('has not settled this money yet')
     await expect(resolve(deps, item, 'explained')).rejects.toThrow('money cannot be explained')
     await expect(resolve(deps, openFinding, 'written_off')).rejects.toMatchObject({
       code: 'validation',
