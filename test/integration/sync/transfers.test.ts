@@ -13,7 +13,7 @@ import { settlementEntries } from '../../../shared/settlement/statement/settleme
 import { disputesBefore } from '../../../shared/suspense/alert-message.ts'
 import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
 import { closeSuspense, findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { adjustBalance } from '../../support/money-rows.ts'
+import { adjustBalance, bookRefund } from '../../support/money-rows.ts'
 import { eventsOf } from '../../support/payment-builders.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import { payOut, sweptADayLater } from '../../support/settlement-builders.ts'
@@ -160,24 +160,30 @@ describe('a row out that names a payment', () => {
     expect(new Set(entries.map(({ type }) => type))).toStrictEqual(new Set(['payment', 'refund']))
   })
 
-  it('is closed once: an operator closes the case while the refund is written', async ({
-    deps,
-    credited,
-    sync,
-  }) => {
-    const { paymentId } = credited.payment
-    const row = rowOut(deps, { reference_id: paymentId })
-    await sync(row)
-    const item = await caseOf(deps, row)
-    if (item === undefined) throw new Error('there is no case')
-    const busy = beforeCommit(deps, () =>
-      deps.table.write(closeSuspense(item, { status: 'resolved', resolution: 'explained' })),
-    )
+  it.for([
+    ['explained', 'an operator closes the case'],
+    ['refunded', 'the payment is refunded'],
+  ] as const)(
+    'is closed once, as %s: %s while the refund is written',
+    async ([resolution], { deps, credited, sync }) => {
+      const { payment } = credited
+      const row = rowOut(deps, { reference_id: payment.paymentId })
+      await sync(row)
+      const item = await caseOf(deps, row)
+      if (item === undefined) throw new Error('there is no case')
+      const busy = beforeCommit(deps, () =>
+        resolution === 'explained'
+          ? deps.table.write(closeSuspense(item, { status: 'resolved', resolution }))
+          : bookRefund(deps, payment, 10_000),
+      )
 
-    expect(await refund(busy, paymentId, row.transactionId)).toMatchObject({ status: 200 })
+      expect(await refund(busy, payment.paymentId, row.transactionId)).toMatchObject({
+        status: 200,
+      })
 
-    expect(await caseOf(deps, row)).toMatchObject({ resolution: 'explained' })
-  })
+      expect(await caseOf(deps, row)).toMatchObject({ status: 'resolved', resolution })
+    },
+  )
 
   it.for(['VOIDED', 'REVERSED', 'FAILED'])(
     'is closed when its row is %s later: nothing left the account',
