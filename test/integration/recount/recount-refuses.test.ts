@@ -43,11 +43,12 @@ function addCredit(deps: MemoryDeps, { clientId }: Client, creditedMinor: number
   return changeRow(deps, shardKey(clientId, shard), change)
 }
 
-/** Adds to what the window has paid out, while several runs sum the window. */
-function addPaidOut(deps: MemoryDeps, { clientId }: Client) {
-  const change = { add: { paidOutMinor: 1 }, set: { progress: {} } }
-  return changeRow(deps, windowKey(clientId), change)
+/** Adds to a sum of the window, while several runs sum the window. */
+function adding(sum: 'paidOutMinor' | 'writtenOffMinor') {
+  return (deps: MemoryDeps, { clientId }: Client) =>
+    changeRow(deps, windowKey(clientId), { add: { [sum]: 1 }, set: { progress: {} } })
 }
+const [addPaidOut, addWrittenOff] = [adding('paidOutMinor'), adding('writtenOffMinor')]
 
 describe('recount-ledger', () => {
   it('writes the figures that the audit expects, all or none, with a record of the operator', async ({
@@ -60,15 +61,14 @@ describe('recount-ledger', () => {
     expect(writes.map(({ repair }) => repair)).toStrictEqual(['figures'])
     expect(await differencesOf(deps, client)).toHaveLength(2)
 
-    const { clientId } = client
     const answer = await planned(deps, client, plan)
 
     expect(answer).toMatchObject({ written: writes, left: [], not_repairable: [], complete: true })
-    await expectBalanced(deps, { clientId })
-    expect(await readWindow(deps, clientId)).not.toHaveProperty('progress')
+    await expectBalanced(deps, client)
+    expect(await readWindow(deps, client.clientId)).not.toHaveProperty('progress')
     const repaired = writes.flatMap(({ differences }) => differences)
     const record = { operator: 'ana', action: 'recount-ledger', after: { repaired } }
-    expect((await readAuditRecords(deps, clientId)).records.at(-1)).toMatchObject(record)
+    expect((await readAuditRecords(deps, client.clientId)).records.at(-1)).toMatchObject(record)
   })
 
   it('hides no lost record: a new one follows the head of the chain', async ({ deps, client }) => {
@@ -211,6 +211,7 @@ it.for<[string, tear: Act, concurrentAct: Act]>([
   ],
   ['its first shard is credited', addSeven, (deps, client) => addCredit(deps, client, 5, 0)],
   ['its window moves', addPaidOut, addPaidOut],
+  ['more is written off', addWrittenOff, addWrittenOff],
   ['its payment is refunded', removeEntry, (deps, _, payment) => bookRefund(deps, payment, 1_000)],
   [
     'its customer is erased',
