@@ -1,7 +1,6 @@
 import { describe, expect } from 'vitest'
 import { changeClient } from '../../../shared/client/client-store.ts'
 import { paymentTimeline } from '../../../shared/inquiry/payment-timeline.ts'
-import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { payoutFigures } from '../../../shared/payout/payout-figures.ts'
 import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
@@ -54,26 +53,21 @@ describe('a re-credit', () => {
     const settlement = await trigger(deps, client)
 
     const sums = { grossMinor: 100_000, feeMinor: 4_000, markupMinor: 100, netMinor: 95_900 }
-    const counts = { paymentCount: 1, entryCount: 1, recreditedMinor: 95_900, unprovenMinor: 0 }
-    const triggerFields = {
-      triggeredBy: 'manual',
-      bank: { bankAccountNo: '7777777777', isChange: true },
-    }
     expect(settlement).toMatchObject({
       ...sums,
-      ...counts,
+      paymentCount: 1,
+      entryCount: 1,
+      recreditedMinor: 95_900,
+      unprovenMinor: 0,
       previousId: recredited.settlementId,
-      ...triggerFields,
+      triggeredBy: 'manual',
+      bank: { bankAccountNo: '7777777777', isChange: true },
     })
     expect(await settlementsOf(deps, client)).toEqual([settlement, recredited])
     expect(await entriesIn(deps, client)).toMatchObject([
       { type: 'payment' },
       { type: 'recredit', netMinor: 0, carried: { ...sums, paymentCount: 1, unprovenMinor: 0 } },
     ])
-    expect(await getBalance(deps, client.clientId)).toMatchObject({
-      availableMinor: 0,
-      pendingMinor: 0,
-    })
   })
 
   it('is not made again when a restore kept all of it but its settlement', async ({
@@ -109,7 +103,7 @@ describe('a re-credit', () => {
     await expect(recredit(overtaken, failed)).rejects.toThrow('was recredited already')
   })
 
-  it('refuses altered sums, and reduces the debt that a payout must confirm', async ({
+  it('refuses altered sums, and reduces the debt that a payout must confirm and a client can pay back', async ({
     deps,
     client,
     recredited,
@@ -120,6 +114,8 @@ describe('a re-credit', () => {
     await adjustBalance(deps, client, 'correction', -100_000)
 
     expect(await payoutFigures(deps, recredited)).toStrictEqual({ owed: 100_000 - 95_900 })
+    const repaid = adjustBalance(deps, client, 'recovered', 4_101)
+    await expect(repaid).rejects.toThrow('this client owes only 4100 IDR')
   })
 
   it('carries over the unproven amount and the findings of failed settlements', async ({
