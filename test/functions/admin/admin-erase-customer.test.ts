@@ -198,9 +198,12 @@ describe('erase-customer', () => {
     },
   )
 
-  it('removes the customer from the request of a failed create, but not during this or the next attempt', async () => {
+  it('removes the customer from the request of a failed create, but not during this or the next attempt; and again after a new request', async () => {
     const deps = memoryDeps()
-    const { creating } = await aCreating({ request: aRequest({ customer: CUSTOMER }) }, deps)
+    const request = aRequest({ customer: CUSTOMER })
+    const attempt = { number: 2, startedAt: deps.now(), outcome: 'refused' } as const
+    const refused = { request, mayExistUpstream: false, providerAttempts: [attempt] }
+    const { client, creating } = await aCreating(refused, deps)
     const refusal = { status: 422, body: { message: expect.stringContaining('being created') } }
     expect(await eraseOf(deps, creating.paymentId)).toMatchObject(refusal)
     deps.clock.advance(60)
@@ -209,10 +212,10 @@ describe('erase-customer', () => {
       body: { erased: [{ fields: ['name', 'email', 'phone'] }] },
     })
     expect(JSON.stringify(deps.stored.items(''))).not.toContain('sari@shop')
-    const next = await aCreating(
-      { request: aRequest({ customer: CUSTOMER }), leaseUntil: undefined },
-      deps,
-    )
+    const { payment } = await create(deps, client, request, 'key-1')
+    await closePayment(deps, payment, { status: 'cancelled', source: 'cancel' })
+    expect(await eraseOf(deps, creating.paymentId)).toMatchObject({ status: 200 })
+    const next = await aCreating({ request, leaseUntil: undefined }, deps)
     const overtaken = beforeCommit(deps, () => create(deps, next.client, aRequest(), 'key-1'))
     expect(await eraseOf(overtaken, next.creating.paymentId)).toMatchObject({ status: 409 })
   })
