@@ -5,6 +5,7 @@ import { minor } from '../../../shared/money.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { houseRowOf } from '../../../shared/posting/house-journal.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
+import { recordSuspense, transferCase } from '../../../shared/suspense/record-suspense.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { adjustBalance } from '../../support/money-rows.ts'
@@ -174,9 +175,15 @@ describe('sync: rows that are not rupiah', () => {
   it.for(['WITHDRAWAL', 'TOPUP', 'DISBURSEMENT'])(
     'a %s in dollars is one finding and no row of the house',
     async (type, { deps, sync, syncAfter }) => {
-      const net = { net_amount: 100.5, net_amount_currency: 'USD' }
       const cashflow = type === 'TOPUP' ? 'MONEY_IN' : 'MONEY_OUT'
-      const row = rowOut(deps, { type, cashflow, currency: 'USD', amount: 100.5, ...net })
+      const row = rowOut(deps, {
+        type,
+        cashflow,
+        currency: 'USD',
+        amount: 100.5,
+        net_amount: 100.5,
+        net_amount_currency: 'USD',
+      })
 
       await sync(row)
       await syncAfter(3_600)
@@ -234,4 +241,19 @@ describe('sync: rows that are not rupiah', () => {
     expect(await findingAbout(deps, subject, 'reversed_upstream')).toBeDefined()
     await expectHouseBalanced(deps)
   })
+})
+
+it('a contradiction is told although the case of its row is there already', async ({
+  deps,
+  credited,
+  sync,
+}) => {
+  const { payment } = credited
+  const { paymentId: reference_id } = payment
+  const row = rowOut(deps, { type: 'WITHDRAWAL', reference_id, net_amount: 70_000 })
+  await recordSuspense(deps, transferCase(payment, row, deps.now()))
+
+  await sync(row)
+
+  await expectFinding(deps, row.transactionId, 'row_contradicts', { status: 'open' })
 })
