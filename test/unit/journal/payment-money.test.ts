@@ -116,7 +116,7 @@ it('an entry whose sides are not equal is refused, before any write', () => {
   expect(() => newHouseEntry({ ...row, bankMinor: minor(-1) })).toThrow('sides of an entry')
 })
 
-it('the reversal of a void payment without a net is not undone', () => {
+it('the reversal of a void payment without a net is not undone, and keeps its kind', () => {
   const row = {
     type: 'reversal',
     transactionId: 'own',
@@ -127,9 +127,13 @@ it('the reversal of a void payment without a net is not undone', () => {
   const money = moneyAfter(figuresOf(minor(10), minor(9), minor(1)), [{ ...row, isOwnRow: true }])
   const before = { kind: 'voided', amountMinor: minor(10), at: AT } as const
 
-  expect(reversalAfter(before, row, money)).toStrictEqual(before)
+  const refund = { ...row, type: 'refund', kind: 'refund' } as const
+  expect(reversalAfter(before, refund, money)).toStrictEqual(before)
   const own = { ...row, isOwnRow: true, kind: 'voided' } as const
   expect(reversalAfter(undefined, own, money)).toStrictEqual(before)
+  const unnamed = { ...own, kind: undefined }
+  const refunded = { ...before, kind: 'refund' } as const
+  expect(reversalAfter(refunded, unnamed, money)).toMatchObject({ kind: 'reversed' })
 })
 
 // Public report: hyperswitch #10533.
