@@ -68,8 +68,15 @@ describe('create-client (design section 7)', () => {
       bank_since: now,
       created_at: now,
     })
-    const sums = { availableMinor: 0, inSettlementMinor: 0, paidOutMinor: 0, writtenOffMinor: 0 }
-    const window = { ...windowKey(clientId), ...sums, settledUntil: now, closedUntil: now }
+    const window = {
+      ...windowKey(clientId),
+      availableMinor: 0,
+      inSettlementMinor: 0,
+      paidOutMinor: 0,
+      writtenOffMinor: 0,
+      settledUntil: now,
+      closedUntil: now,
+    }
     expect(await deps.table.get(windowKey(clientId))).toStrictEqual(window)
     const { items } = await deps.table.query({ partition: [auditRecordPk(clientId)], limit: 100 })
     expect(items).toMatchObject([

@@ -110,8 +110,12 @@ it('a create, a callback that credits and a cancel write one line each (design: 
   lines.length = 0
   const payment = await create()
   const [payment_request_id = ''] = plain.provider.requests.keys()
-  const ids = { payment_id: plain.provider.pay(payment_request_id), payment_request_id }
-  const data = { ...ids, reference_id: `${String(payment['id'])}-1`, status: 'SUCCEEDED' }
+  const data = {
+    payment_id: plain.provider.pay(payment_request_id),
+    payment_request_id,
+    reference_id: `${String(payment['id'])}-1`,
+    status: 'SUCCEEDED',
+  }
 
   await sendCapture(deps, data)
 
@@ -164,22 +168,19 @@ it('the log of a request is one line with ids, client and key, the route as a te
     headers: { 'x-amz-cf-id': 'a line\n' },
   })
 
-  const caller = {
+  const balanceFields = {
     client_id: expect.any(String),
     key_id: expect.stringMatching(/^[0-9a-f]{64}$/),
     duration_ms: 0,
-  }
-  const balanceFields = {
-    ...caller,
     request_id: balance.requestId,
     front_request_id: 'front-1_a==',
   }
-  const unknownFields = { request_id: absence.requestId, front_request_id: undefined }
   const lines = [
     { ...balanceFields, route: 'GET /v1/balance', status: 200 },
     {
       ...balanceFields,
-      ...unknownFields,
+      request_id: absence.requestId,
+      front_request_id: undefined,
       route: 'GET /v1/payments/{id}',
       status: 404,
       code: 'not_found',

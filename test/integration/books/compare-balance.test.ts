@@ -81,8 +81,13 @@ describe('compare-balance (design section 12)', () => {
     const open = await anOpenPayment(deps, client)
     await bookRefund(deps, open, 30_000)
     const odd = await creditedPayment(deps, client)
-    const figures = { amountMinor: minor(99_999), providerMinor: minor(95_999) }
-    deps.provider.transactions.push(rowNow(deps, odd, { ...figures, keptMinor: minor(4_000) }))
+    deps.provider.transactions.push(
+      rowNow(deps, odd, {
+        amountMinor: minor(99_999),
+        providerMinor: minor(95_999),
+        keptMinor: minor(4_000),
+      }),
+    )
     await syncProviderTransactions(deps)
     answer(96_000 - 30_000 + 95_999)
 

@@ -111,9 +111,8 @@ describe('the books of all', () => {
     client: { clientId },
   }) => {
     const id = 'txn_1#amount_differs'
-    const about = { subject: 'txn_1', cause: 'amount_differs' } as const
     const payment = { paymentId: undefined, clientId }
-    await aFinding(deps, { ...about, payment })
+    await aFinding(deps, { subject: 'txn_1', cause: 'amount_differs', payment })
     await alter(deps, suspenseKey(id), { kind: 'claim' })
 
     const found = 'unreadable'

@@ -193,15 +193,17 @@ describe('a create whose environment is frozen after its answer', () => {
     })
     expect(statuses()).toStrictEqual(['cancelled'])
     const [paymentRequestId] = deps.provider.requests.keys()
-    const endedAttempt = {
-      number: 1,
-      outcome: 'unknown',
-      code: 'expired_before_commit',
-      endedAt: deps.now(),
-    }
     expect(await reread()).toMatchObject({
       status: 'creating',
-      providerAttempts: [{ ...endedAttempt, paymentRequestId }],
+      providerAttempts: [
+        {
+          number: 1,
+          outcome: 'unknown',
+          code: 'expired_before_commit',
+          endedAt: deps.now(),
+          paymentRequestId,
+        },
+      ],
     })
     expect(await reread()).not.toHaveProperty('leaseUntil')
     expect(await ledger()).toStrictEqual({ pendingMinor: 0 })

@@ -46,8 +46,13 @@ async function lostPush(waitedSeconds = 60) {
       requestStatus: ProviderRequestStatus = 'open',
     ) => {
       const ids = { paymentRequestId, reference: rowReference }
-      const payment = { ...ids, providerPaymentId, currency: 'IDR', status }
-      deps.provider.payments.set(providerPaymentId, { ...payment, capturedMinor: minor(captured) })
+      deps.provider.payments.set(providerPaymentId, {
+        ...ids,
+        providerPaymentId,
+        currency: 'IDR',
+        status,
+        capturedMinor: minor(captured),
+      })
       deps.provider.requests.set(paymentRequestId, {
         ...deps.provider.requestOf(paymentRequestId),
         ...ids,
@@ -121,8 +126,11 @@ describe('an idempotency key whose pushes have ended (design section 4, Create)'
 
       const { payment, outcome } = await make()
 
-      const credited = { capture: { providerPaymentId: paidRow.providerPaymentId } }
-      expect(payment).toMatchObject({ status: 'succeeded', attempt: 1, ...credited })
+      expect(payment).toMatchObject({
+        status: 'succeeded',
+        attempt: 1,
+        capture: { providerPaymentId: paidRow.providerPaymentId },
+      })
       expect(outcome).toBe('replayed')
       expect(creates()).toBe(1)
       expect(await ledger()).toStrictEqual({ pendingMinor: 97_900, succeeded: 1 })

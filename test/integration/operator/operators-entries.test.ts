@@ -210,8 +210,11 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
   clientTest('takes over a row of the provider with exactly its amount', async () => {
     const { deps, client } = await aLoneClient()
     const payment = await aSucceededPayment(deps, client)
-    const given = { amountMinor: minor(60_000), feeMinor: minor(2_000) }
-    const row = { ...aHouseRow(deps, 'txn_out', -62_000), ...given }
+    const row = {
+      ...aHouseRow(deps, 'txn_out', -62_000),
+      amountMinor: minor(60_000),
+      feeMinor: minor(2_000),
+    }
     const act = (amount_minor: number, provider_transaction_id = 'txn_out') =>
       invokeWhole('refund-payment', deps, {
         operator: OPERATOR,

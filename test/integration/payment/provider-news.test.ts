@@ -11,14 +11,11 @@ import { paymentTest as it, withFrozenConflicts } from './payment-test.ts'
 
 function captureUpstream(deps: TestDeps, reference: string, amount = 5_000) {
   const providerPaymentId = `py-${crypto.randomUUID()}`
-  const captured = {
+  deps.provider.payments.set(providerPaymentId, {
     currency: 'IDR',
     status: 'captured',
     capturedMinor: minor(amount),
     reference,
-  } as const
-  deps.provider.payments.set(providerPaymentId, {
-    ...captured,
     providerPaymentId,
     paymentRequestId: 'pr-orphan',
   })
@@ -187,9 +184,15 @@ it('a capture (spec 3.1) ends its payment, credits its estimated net and writes 
 
   expect((await notify({ providerPaymentId })).kind).toBe('applied')
 
-  const paidFields = { status: 'succeeded', paidAt: '2026-11-20T04:01:00.000Z', openAt: deps.now() }
-  const fee = { feeStatus: 'estimated', providerFeeMinor: 4_000, netMinor: 95_900 }
-  expect(await reread()).toMatchObject({ ...paidFields, ...fee, capture: { providerPaymentId } })
+  expect(await reread()).toMatchObject({
+    status: 'succeeded',
+    paidAt: '2026-11-20T04:01:00.000Z',
+    openAt: deps.now(),
+    feeStatus: 'estimated',
+    providerFeeMinor: 4_000,
+    netMinor: 95_900,
+    capture: { providerPaymentId },
+  })
   expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
   const row = await event('payment.succeeded')
   const data = {
@@ -198,9 +201,10 @@ it('a capture (spec 3.1) ends its payment, credits its estimated net and writes 
     paid_at: deps.now(),
     client_net_minor: 95_900,
   }
-  const eventFields = { event: 'payment.succeeded', event_id: row?.['id'], timestamp: deps.now() }
   expect(JSON.parse(String(inflateText(row?.['body'])))).toMatchObject({
-    ...eventFields,
+    event: 'payment.succeeded',
+    event_id: row?.['id'],
+    timestamp: deps.now(),
     data: { ...data, fee_status: 'estimated' },
   })
   expect(deps.provider.countOf('listTransactions')).toBe(0)

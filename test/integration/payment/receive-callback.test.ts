@@ -251,8 +251,13 @@ describe('a callback about a payment that is being created and whose capture the
     const { deps, ids, providerPaymentId, suspenseOf, receivePaid, reread } = await aHiddenCreating(
       { status: 'open' },
     )
-    const capture = { status: 'captured', currency: 'IDR', capturedMinor: minor(1) } as const
-    deps.provider.payments.set(providerPaymentId, { ...capture, ...ids, providerPaymentId })
+    deps.provider.payments.set(providerPaymentId, {
+      status: 'captured',
+      currency: 'IDR',
+      capturedMinor: minor(1),
+      ...ids,
+      providerPaymentId,
+    })
 
     expect(await receivePaid()).toBe('ask_again')
     expect(await suspenseOf(providerPaymentId)).toBeUndefined()

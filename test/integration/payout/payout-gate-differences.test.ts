@@ -22,8 +22,13 @@ async function alterWriteOffs(
 
 /** Finance accepts the difference of write-offs of 5. */
 function accept(deps: TestDeps, client: Client, fields: object = {}) {
-  const asked = { operator: OPERATOR, client_id: client.clientId, notes: 'known' }
-  return invokeAdmin('accept-difference', deps, { ...asked, ...differenceOf(client), ...fields })
+  return invokeAdmin('accept-difference', deps, {
+    operator: OPERATOR,
+    client_id: client.clientId,
+    notes: 'known',
+    ...differenceOf(client),
+    ...fields,
+  })
 }
 
 const REFUSED = { status: 422, body: { field_errors: expect.any(Object) } }

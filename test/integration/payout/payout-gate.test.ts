@@ -184,8 +184,11 @@ it('a finding about a payment counts, whatever its row and its register say', as
   const { deps, client } = await aLoneClient()
   const payment = await aSucceededPayment(deps, client)
   const settlement = await sweptADayLater(deps, client)
-  const about = { subject: payment.paymentId, payment }
-  const item = await aFinding(deps, { cause: 'amount_differs', ...about })
+  const item = await aFinding(deps, {
+    cause: 'amount_differs',
+    subject: payment.paymentId,
+    payment,
+  })
   const counts: number[] = []
   for (const changes of [
     { payment_id: crypto.randomUUID() },

@@ -58,8 +58,7 @@ function aRow(deps: TestDeps, amountMinor = -5_000) {
 }
 
 function findingAbout(deps: TestDeps, subject: string) {
-  const about = { subject, cause: 'transaction_unexplained', payment: undefined } as const
-  return finding({ ...about, now: deps.now() })
+  return finding({ subject, cause: 'transaction_unexplained', payment: undefined, now: deps.now() })
 }
 
 /** The clock runs again, and the audit of the second night has closed both days. */

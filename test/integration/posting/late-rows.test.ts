@@ -58,14 +58,16 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
       const [ownEntry, lateEntry, ...otherEntries] = await entriesIn(deps, client)
       expect(otherEntries).toStrictEqual([])
       const providerMinor = 100_000 - keptMinor
-      const legs = { providerMinor, transitMinor: -96_000, costMinor, otherMinor }
       const proof = { provenMinor: 95_900, provenEligibleAt: ownEntry?.eligibleAt }
       expect(lateEntry).toMatchObject({
         type: 'late_row',
         providerTransactionId: row.transactionId,
         grossMinor: 0,
         netMinor: 0,
-        ...legs,
+        providerMinor,
+        transitMinor: -96_000,
+        costMinor,
+        otherMinor,
         ...(otherMinor === 0 && proof),
       })
       expect(ownEntry).toMatchObject({ transitMinor: 96_000, markupMinor: 100, costMinor: 0 })

@@ -53,26 +53,35 @@ describe('settleClient (spec 3.2)', () => {
     const settlement = await sweepADayLater(deps, client)
 
     const sums = { grossMinor: 350_050, feeMinor: 8_440, markupMinor: 350, netMinor: 341_260 }
-    const legs = { ...NO_LEGS, providerMinor: 341_610 }
     const totals = [
-      { type: 'payment', method: 'virtual_account', day: '2026-11-20', count: 2, ...sums, ...legs },
+      {
+        type: 'payment',
+        method: 'virtual_account',
+        day: '2026-11-20',
+        count: 2,
+        ...sums,
+        ...NO_LEGS,
+        providerMinor: 341_610,
+      },
     ]
     const settlementId = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/)
-    const ids = { settlementId, clientId: client.clientId, previousId: undefined }
-    const times = {
+    const digest = expect.stringMatching(/^[0-9a-f]{64}$/)
+    expect(settlement).toStrictEqual({
+      settlementId,
+      clientId: client.clientId,
+      previousId: undefined,
       sweptFrom: client.createdAt,
       sweptUntil: addMs(paidAt, DAY_MS + 1),
       createdAt: deps.now(),
-    }
-    const counts = { paymentCount: 2, entryCount: 2, recreditedMinor: 0, unprovenMinor: 0 }
-    const state = { status: 'recorded', triggeredBy: 'auto', currency: 'IDR', bank: BANK }
-    const digest = expect.stringMatching(/^[0-9a-f]{64}$/)
-    expect(settlement).toStrictEqual({
-      ...ids,
-      ...times,
       ...sums,
-      ...counts,
-      ...state,
+      paymentCount: 2,
+      entryCount: 2,
+      recreditedMinor: 0,
+      unprovenMinor: 0,
+      status: 'recorded',
+      triggeredBy: 'auto',
+      currency: 'IDR',
+      bank: BANK,
       totals,
       digest,
     })
@@ -97,8 +106,12 @@ describe('settleClient (spec 3.2)', () => {
     const end = addMs(client.createdAt, DAY_MS + 1)
     expect(first).toMatchObject({ sweptFrom: client.createdAt, sweptUntil: end, paymentCount: 2 })
     expect(noSettlement).toBeUndefined()
-    const window = { sweptFrom: end, sweptUntil: addMs(last, DAY_MS + 1) }
-    expect(second).toMatchObject({ ...window, paymentCount: 1, previousId: first?.settlementId })
+    expect(second).toMatchObject({
+      sweptFrom: end,
+      sweptUntil: addMs(last, DAY_MS + 1),
+      paymentCount: 1,
+      previousId: first?.settlementId,
+    })
   })
 
   it('leaves funds pending that do not exceed the floor, closes the days that are over and reads one page, and settles them once they do', async ({

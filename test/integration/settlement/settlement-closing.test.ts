@@ -66,13 +66,13 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
       status: 200,
       body: shownSettlement(settlement, { ...closedFields, bank_reference }),
     })
-    const paidFields = {
+    expect(await findAnySettlement(deps, settlementId)).toEqual({
+      ...settlement,
       status: 'manual_paid',
       settledAt: deps.now(),
       notes,
       bankReference: bank_reference,
-    }
-    expect(await findAnySettlement(deps, settlementId)).toEqual({ ...settlement, ...paidFields })
+    })
     const after = { ...closedFields, recredited_at: null, bank_reference, figures: {} }
     const record = { operator: OPERATOR, action: 'mark-settlement-paid', before: RECORDED, after }
     expect(await auditRecordsOf(deps, settlementId)).toStrictEqual([record])

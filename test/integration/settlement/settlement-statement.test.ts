@@ -97,26 +97,30 @@ describe('the statement of a settlement (design section 7)', () => {
       client_id: client.clientId,
       net_minor: 95_460,
     })
-    const sums = {
-      gross_minor: 100_000,
-      xendit_fees_minor: 4_440,
-      hexolus_markup_minor: 100,
-      net_minor: 95_460,
-    }
-    const amounts = { notional_minor: 100_000, xendit_fee_minor: 4_440, client_net_minor: 95_460 }
-    const about = {
-      type: 'payment',
-      settlement_id: settlementId,
-      paid_at: paidAt,
-      posted_at: paidAt,
-    }
-    const providerRow = {
-      provider_transaction_id: expect.stringMatching(/^txn_/),
-      provider_settled_at: settledAt,
-    }
     expect(otherParts).toMatchObject({
-      totals: { ...sums, payment_count: 1, entry_count: 1, unproven_minor: 0 },
-      entries: [{ ...about, ...amounts, hexolus_markup_minor: 100, ...providerRow }],
+      totals: {
+        gross_minor: 100_000,
+        xendit_fees_minor: 4_440,
+        hexolus_markup_minor: 100,
+        net_minor: 95_460,
+        payment_count: 1,
+        entry_count: 1,
+        unproven_minor: 0,
+      },
+      entries: [
+        {
+          type: 'payment',
+          settlement_id: settlementId,
+          paid_at: paidAt,
+          posted_at: paidAt,
+          notional_minor: 100_000,
+          xendit_fee_minor: 4_440,
+          client_net_minor: 95_460,
+          hexolus_markup_minor: 100,
+          provider_transaction_id: expect.stringMatching(/^txn_/),
+          provider_settled_at: settledAt,
+        },
+      ],
       cursor: null,
     })
     await expectBalanced(deps, client)

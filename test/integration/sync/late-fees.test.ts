@@ -39,8 +39,15 @@ const POSTED = { ...FINAL, net_amount: 95_560 }
 
 function ownRowOf({ now }: TestDeps, paid: PaidUpstream) {
   const { reference: reference_id, providerPaymentId: product_id } = paid
-  const row = { type: 'PAYMENT', cashflow: 'MONEY_IN', amount: 100_000, created: now() }
-  return { ...row, reference_id, product_id, settlement_status: 'SETTLED' }
+  return {
+    type: 'PAYMENT',
+    cashflow: 'MONEY_IN',
+    amount: 100_000,
+    created: now(),
+    reference_id,
+    product_id,
+    settlement_status: 'SETTLED',
+  }
 }
 
 const it = syncTest.extend(

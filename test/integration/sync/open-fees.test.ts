@@ -130,15 +130,15 @@ describe('sync: a row that takes money back while its fee is not final', () => {
     async (of, { deps, credited, rows, hold, syncAfter }) => {
       const { heldRow } = await hold('second_capture')
       const row = of === 'a payment' ? rowNow(deps, credited) : heldRow
-      const refund = {
+      rows.push({
         ...row,
         type: 'return',
         transactionId: 'txn_refund',
         providerMinor: minor(-100_000),
         createdAt: addMs(deps.now(), -8 * DAY_MS),
         hasOpenFee: true,
-      } as const
-      rows.push({ ...refund, updatedAt: deps.now() })
+        updatedAt: deps.now(),
+      })
       await syncProviderTransactions(dyingBefore(deps, 'txn_refund#transaction_unexplained'))
 
       await syncAfter(600)

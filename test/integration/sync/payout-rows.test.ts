@@ -50,8 +50,14 @@ const it = syncTest
   .extend('becomes', ({ deps, rows }) => (row: ProviderTransaction, shown: object) => {
     deps.clock.advance(600)
     const { transactionId: id, createdAt: created, reference: reference_id, amountMinor } = row
-    const amounts = { amount: amountMinor, net_amount: amountMinor + FEE }
-    const changed = rowOut(deps, { id, created, reference_id, ...amounts, ...shown })
+    const changed = rowOut(deps, {
+      id,
+      created,
+      reference_id,
+      amount: amountMinor,
+      net_amount: amountMinor + FEE,
+      ...shown,
+    })
     rows.splice(rows.indexOf(row), 1, changed)
   })
 

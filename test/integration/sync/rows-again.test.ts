@@ -144,8 +144,15 @@ it('our bank reads on after a page of unreadable rows, and refunds nothing', asy
 }) => {
   const asked: unknown[] = []
   deps.provider.script('listTransactions', async ({ afterId }) => {
-    const place = { hasMore: asked.push(afterId) === 1, afterId: 'txn_1' }
-    return { kind: 'found', value: { transactions: [], unreadableIds: ['txn_1'], ...place } }
+    return {
+      kind: 'found',
+      value: {
+        transactions: [],
+        unreadableIds: ['txn_1'],
+        hasMore: asked.push(afterId) === 1,
+        afterId: 'txn_1',
+      },
+    }
   })
 
   await expect(refundByBank(deps, credited)).rejects.toMatchObject({ code: 'server_error' })

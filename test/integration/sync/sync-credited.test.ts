@@ -33,12 +33,15 @@ it.for<readonly [string, Partial<ProviderTransaction>, string, number]>([
     await syncAfter(3_600)
 
     const { paymentId } = credited.payment
-    const about = {
+    const expectedFinding = {
+      kind: 'finding',
+      cause,
+      amountMinor,
+      status: 'open',
       paymentId,
       clientId: client.clientId,
       providerPaymentId: credited.providerPaymentId,
     }
-    const expectedFinding = { kind: 'finding', cause, amountMinor, status: 'open', ...about }
     await expectFinding(deps, paymentId, cause, expectedFinding)
     const alerts = deps.published.map(({ kind, subject }) => `${kind} ${subject}`)
     expect(alerts).toStrictEqual([`suspense.finding ${paymentId}#${cause}`])

@@ -105,8 +105,9 @@ describe('sync: the tail', () => {
 
     expect(writtenKeys(recorded.calls).filter(({ pk }) => pk.includes('tail'))).toHaveLength(1)
     expect(earlyListings).toBe(0)
-    const hour = { createdFrom: start, createdTo: addMs(start, HOUR_MS - 1) }
-    expect(listings).toMatchObject([{ ...hour, category: CATEGORY, rows: 2 }])
+    expect(listings).toMatchObject([
+      { createdFrom: start, createdTo: addMs(start, HOUR_MS - 1), category: CATEGORY, rows: 2 },
+    ])
     await expectPayment(deps, credited, { feeStatus: 'actual', providerFeeMinor: 4_440 })
   })
 

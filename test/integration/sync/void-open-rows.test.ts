@@ -47,8 +47,17 @@ const it = heldTest
     const row = rowOut(deps, { type: 'REFUND', ...shown, created: deps.now() })
     await sync(row)
     const change = (changed: object) => {
-      const own = { created: row.createdAt, id: row.transactionId }
-      rows.splice(1, 1, rowOut(deps, { type: 'REFUND', ...shown, ...own, ...changed }))
+      rows.splice(
+        1,
+        1,
+        rowOut(deps, {
+          type: 'REFUND',
+          ...shown,
+          created: row.createdAt,
+          id: row.transactionId,
+          ...changed,
+        }),
+      )
     }
     return { row, change }
   })
@@ -133,9 +142,13 @@ describe('sync: an open refund that becomes void', () => {
   it('gives back no held money', async ({ deps, paid, sync, syncAfter, open }) => {
     await expire(deps, paid.payment)
     await sync(rowNow(deps, paid))
-    const ids = { reference_id: paid.reference, product_id: paid.providerPaymentId }
-    const amounts = { amount: 100_000, net_amount: 100_000 }
-    const { change } = await open({ ...ids, ...amounts, ...PENDING_FEE })
+    const { change } = await open({
+      reference_id: paid.reference,
+      product_id: paid.providerPaymentId,
+      amount: 100_000,
+      net_amount: 100_000,
+      ...PENDING_FEE,
+    })
     change({ status: 'VOIDED' })
     await syncAfter(DAY)
     await syncAfter(6 * DAY - 3_600)
@@ -194,8 +207,11 @@ it('an open refund whose fee is given back has no late fee of its older form', a
   silence,
 }) => {
   await silence()
-  const ids = { reference_id: 'refund-17', product_id: credited.providerPaymentId }
-  const { change } = await open({ ...ids, ...FEE })
+  const { change } = await open({
+    reference_id: 'refund-17',
+    product_id: credited.providerPaymentId,
+    ...FEE,
+  })
   deps.clock.advance(60)
   deps.provider.heal('getPayment')
   change({ net_amount: 60_000, fee: { ...FEE.fee, status: 'REVERSED' } })
@@ -275,6 +291,10 @@ it.for(['transfer', 'refund'])(
 )
 
 function refundByBank(deps: TestDeps, payment_id: string) {
-  const refunded = { payment_id, amount_minor: 1, bank_reference: 'B-50' }
-  return invokeWhole('refund-payment', deps, { operator: OPERATOR, ...refunded })
+  return invokeWhole('refund-payment', deps, {
+    operator: OPERATOR,
+    payment_id,
+    amount_minor: 1,
+    bank_reference: 'B-50',
+  })
 }

@@ -165,9 +165,13 @@ describe('send-test-event', () => {
     const { delivery_id, event_id } = body as { delivery_id: never; event_id: never }
     const [now, event] = [deps.now(), 'gateway.test']
     expect(status).toBe(200)
-    const shown = { delivery_id, event_id, event, ...ids, url: endpoint.url, attempts: [] }
     expect(body).toStrictEqual({
-      ...shown,
+      delivery_id,
+      event_id,
+      event,
+      ...ids,
+      url: endpoint.url,
+      attempts: [],
       status: 'scheduled',
       next_attempt_at: now,
       created_at: now,

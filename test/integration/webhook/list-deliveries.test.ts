@@ -158,8 +158,6 @@ it('list-deliveries (design section 7) shows a delivery with its attempts, oldes
   const answer = await invokeAdmin('list-deliveries', deps, { client_id: clientId })
 
   const { deliveryId: delivery_id, eventId: event_id, endpointId: endpoint_id } = delivery
-  const ids = { delivery_id, event_id, client_id: clientId, endpoint_id }
-  const state = { status: 'succeeded', next_attempt_at: null, created_at: start }
   const attempts = [
     { number: 1, at: start, duration_ms: 3, http_status: null, error: 'dns', response_body: null },
     {
@@ -171,7 +169,18 @@ it('list-deliveries (design section 7) shows a delivery with its attempts, oldes
       response_body: 'ok',
     },
   ]
-  const shown = { ...ids, event: 'payment.succeeded', url: endpoint.url, ...state, attempts }
+  const shown = {
+    delivery_id,
+    event_id,
+    client_id: clientId,
+    endpoint_id,
+    event: 'payment.succeeded',
+    url: endpoint.url,
+    status: 'succeeded',
+    next_attempt_at: null,
+    created_at: start,
+    attempts,
+  }
   expect(answer).toStrictEqual({
     status: 200,
     body: { data: [shown], pagination: { page: 1, per_page: 25 }, complete: true },

@@ -128,8 +128,14 @@ it('an expired delivery counts as deleted; its event is kept longer (section 9)'
   expect(await listEventsOf(deps, event.subject)).toHaveLength(1)
   deps.clock.pass(30 * DAY_MS)
   expect(await listEventsOf(deps, event.subject)).toStrictEqual([])
-  const request = { since: event.firedAt, status: undefined, cursor: undefined }
   expect(
-    await redeliverToEndpoint(deps, { clientId, endpointId, operator: 'ayu', ...request }),
+    await redeliverToEndpoint(deps, {
+      clientId,
+      endpointId,
+      operator: 'ayu',
+      since: event.firedAt,
+      status: undefined,
+      cursor: undefined,
+    }),
   ).toMatchObject({ count: 0 })
 })

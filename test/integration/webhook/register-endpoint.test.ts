@@ -52,8 +52,14 @@ describe('register-endpoint (spec 2.4)', () => {
     const { endpointId = '' as EndpointId, ...endpoint } = firstEndpoint ?? {}
     const [url, createdAt] = [URL_OF_MERCHANT, deps.now()]
     expect(status).toBe(200)
-    const shown = { client_id: clientId, url, event_types, enabled: true, created_at: createdAt }
-    expect(after).toStrictEqual({ endpoint_id: endpointId, ...shown })
+    expect(after).toStrictEqual({
+      endpoint_id: endpointId,
+      client_id: clientId,
+      url,
+      event_types,
+      enabled: true,
+      created_at: createdAt,
+    })
     expect(endpoint).toStrictEqual({
       clientId,
       url,
