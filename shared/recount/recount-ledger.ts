@@ -159,7 +159,8 @@ async function planClient(deps: RecountDeps, clientId: ClientId, asked: Parts): 
   const client = await findAuditedClient(deps, clientId)
   if (client === undefined) throw notFound('client')
   const { differences: all, byPart, unread, ...found } = await findDifferences(deps, client, asked)
-  const differences = all.filter(isKnown)
+  // A name of a later release is only told: it gets no repair, and no figure waits.
+  const differences = all.filter((one) => !isUnknownName(one))
   if (differences.length === 0) return { plan: [], notRepairable: all, unread }
   const findings = { ...found, differences, isOver }
   const repaired = { ...findings, books: withWrittenOff(findings.books, differences) }
@@ -195,11 +196,6 @@ async function planClient(deps: RecountDeps, clientId: ClientId, asked: Parts): 
 
 const OF_MONEY = /^(settlement|settlement_event|entry|payment|event|adjustment|part)(\.|$)/
 
-/** A name of a later release is only told: nothing is repaired for it, and no figure waits. */
-function isKnown(difference: Difference) {
-  return !isUnknownName(difference)
-}
-
 const MOVED = 'its figures changed during the audit; run recount-ledger again'
 const UNCLEAR = 'its window shows a payout, but not of which settlement: ask the bank'
 const BLOCKED = 'its figures wait until what is not repairable is accepted by accept-difference'
@@ -233,7 +229,7 @@ async function planGateway(deps: RecountDeps, asked: Parts): Promise<Derived> {
   const parts = await gatewayParts(deps, { historyDay: undefined, standing: [] }, day)
   const { byPart, unread } = await readParts(deps, parts, asked)
   const all = distinct([...byPart.values()].flat())
-  const differences = all.filter(isKnown)
+  const differences = all.filter((one) => !isUnknownName(one))
   const byOwner = Map.groupBy(differences, ({ clientId }) => clientId)
   const plans = [await planTotals(deps, differences)]
   for (const [owner, own] of byOwner) {
