@@ -13,8 +13,8 @@ type RestoredTable = Pick<Table, 'write'> & { readonly get: (key: Key) => Promis
  * that was under way ends: audit-ledger begins a new one.
  */
 export function noteRestore({ write }: RestoredTable) {
-  const set = { restoredAt: timestampOf(Date.now()) }
-  return write(update(verdictKey(GATEWAY_OWNER), { set, remove: ['progress'] }))
+  const changes = { set: { restoredAt: timestampOf(Date.now()) }, add: { version: 1 } }
+  return write(update(verdictKey(GATEWAY_OWNER), { ...changes, remove: ['progress'] }))
 }
 
 /**
