@@ -193,15 +193,13 @@ export async function planLedger(
     ...NO_SUMS,
     lastSettlementId: settlements.at(-1)?.settlement.settlementId,
   }
-  const shards = Array.from({ length: LEDGER_SHARDS }, (_, number) => number)
-  const keys = [...shards.map((number) => shardKey(clientId, number)), windowKey(clientId)]
-  const items = await deps.table.getMany(keys)
   const rows = [
-    ...shards.map((number) =>
+    ...Array.from({ length: LEDGER_SHARDS }, (_, number) =>
       replaceRow(shardKey(clientId, number), shardRow({ closedUntil }), undefined),
     ),
     replaceRow(windowKey(clientId), window, undefined),
   ]
+  const items = await deps.table.getMany(rows.map(({ key }) => key))
   const lost = rows.filter((_, at) => items[at] === undefined)
   const lines = lost.flatMap(({ key }) => missingRow('ledger', key.sk))
   const steps = Object.fromEntries(lost.map((row) => [row.key.sk, row] as const))

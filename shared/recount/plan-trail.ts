@@ -82,7 +82,7 @@ async function planClientRow(
   )
   if (said && (ofRow.length > 0 || records.length > clientRecords.length)) {
     const lines = rowDifferences('client', clientId, clientRow(said), row)
-    const client = replaceRow(clientKey(clientId), clientRow(said), row)
+    const client = replaceRow(clientKey(clientId), clientRow(said), row, ClientSchema.entries)
     if (lines.length > 0)
       writes.push({ ...ownWrite(findings), lines, ends: ofRow, steps: { client } })
   }

@@ -8,12 +8,9 @@ import { auditChain } from '../../shared/audit/judged/audit-figures.ts'
 import { paymentRules } from '../../shared/audit/judged/derive-payment.ts'
 import { bankOf, registeredBanks } from '../../shared/audit/judged/derive-settlement.ts'
 import { rowDifferences } from '../../shared/audit/rows/row-differences.ts'
-import type { ClientId } from '../../shared/ids.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { inTheirParts, readParts } from '../../shared/recount/find-differences.ts'
 import { type Settlement } from '../../shared/settlement/settlement.ts'
-import { windowKey } from '../../shared/table/keys.ts'
-import { replaceRow } from '../../shared/table/replace-row.ts'
 import {
   addMs,
   DAY_MS,
@@ -287,14 +284,4 @@ it('a recount ends the part that it reads after nine minutes', async () => {
 
   await readParts(deps, [{ ...partOf(undefined), judge }], {})
   expect.assertions(1)
-})
-
-it('a recount replaces a row only while it is as it was found', async () => {
-  const { table } = memoryDeps()
-  const [key, row] = [windowKey('client-1' as ClientId), { available_minor: 1 }]
-  const outcomes = []
-  for (const found of [undefined, undefined, { ...key, available_minor: 2 }, { ...key, ...row }])
-    outcomes.push((await table.write(replaceRow(key, row, found))).applied)
-
-  expect(outcomes).toStrictEqual([true, false, false, true])
 })
