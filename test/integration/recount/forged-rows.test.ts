@@ -53,7 +53,7 @@ import {
   putRaw,
   rawItem,
 } from '../../support/tampering.ts'
-import { APPROVER, type Asked, askedApproval } from '../../support/with-approval.ts'
+import { APPROVER, approvePayout, askedApproval } from '../../support/with-approval.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { differencesOf, recount } from './torn-world.ts'
 
@@ -131,8 +131,10 @@ const FORGED: Readonly<Record<string, (forged: World) => Promise<unknown>>> = {
     await putPayment(forged, credited(deps, payment, success))
   },
   'the fee of a settled payment, with its entry': (forged) => putFee(forged, 0),
-  'a re-credit of a recorded settlement': (forged) =>
-    Promise.resolve(putRow(forged, recreditEntry(forged.settlement, forged.deps.now()))),
+  'a re-credit of a recorded settlement': async (forged) => {
+    await approvePayout(forged.deps, forged.settlement, { owed: 1 })
+    return putRow(forged, recreditEntry(forged.settlement, forged.deps.now()))
+  },
   'a re-credit of a paid settlement': async (forged) =>
     putRow(forged, recreditEntry(await payOut(forged.deps, forged.settlement), forged.deps.now())),
   'a return': async (forged) =>
@@ -218,14 +220,18 @@ it.each(Object.entries(FORGED))('a recount is not misled by %s', async (_, forge
   expect(await differencesOf(deps, client)).not.toStrictEqual([])
 })
 
-it('a recount writes a return that a second person approves later', async () => {
+it.for(['before', 'after'])('a recount writes a return that is approved %s it', async (when) => {
   const forged = await world()
   const { deps, client, settlement } = forged
-  await FORGED['a return']?.(forged)
-  const asked = askedApproval((await recount(deps, client)).left[0]?.why)
   const payload = { settlement_id: settlement.settlementId }
-  expect(asked).toStrictEqual({ action: 'return-payout', payload })
-  await approve(deps, { ...(asked as Asked), operator: APPROVER })
+  const asked = { action: 'return-payout', payload } as const
+  if (when === 'before') await approve(deps, { ...asked, operator: APPROVER })
+  deps.clock.advance(3_600)
+  await FORGED['a return']?.(forged)
+  deps.clock.advance(120)
+  const { left } = await recount(deps, client)
+  expect(askedApproval(left[0]?.why)).toStrictEqual(when === 'after' ? asked : undefined)
+  if (when === 'after') await approve(deps, { ...asked, operator: APPROVER })
 
   await recount(deps, client)
 
