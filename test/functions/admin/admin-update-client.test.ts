@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { requireClient } from '../../../shared/client/client-store.ts'
 import { addMs } from '../../../shared/time.ts'
-import { invokeAdmin, TYPED_BANK, withClient } from '../../support/operator-actions.ts'
+import {
+  auditRecordsOf,
+  invokeAdmin,
+  TYPED_BANK,
+  withClient,
+} from '../../support/operator-actions.ts'
 import { beforeCommit, failingOn, type TestDeps, withoutTopic } from '../../support/test-deps.ts'
 
 async function aMerchant(fields?: Partial<Client>) {
@@ -70,12 +75,16 @@ describe('update-client (design section 7)', () => {
   })
 
   it('changes a client on top of what another operator has changed meanwhile', async () => {
-    const { deps, change, show } = await aMerchant()
+    const { deps, client, change, show } = await aMerchant()
     const overtaken = beforeCommit(deps, () => change({ rate_limit_per_second: 8 }))
 
     expect(await change({ name: 'Other' }, overtaken)).toMatchObject({ status: 200 })
 
-    expect(await show()).toMatchObject({ name: 'Other', rate_limit_per_second: 8 })
+    const after = { name: 'Other', rate_limit_per_second: 8 }
+    expect(await show()).toMatchObject(after)
+    expect(await auditRecordsOf(deps, client.clientId)).toContainEqual(
+      expect.objectContaining({ after: expect.objectContaining(after) }),
+    )
   })
 
   const OTHER_BANK = {
