@@ -71,7 +71,7 @@ const HISTORIES: Readonly<Record<string, readonly Step[]>> = {
 }
 
 describe('the counter of a limit', () => {
-  it('is one item of its client, with another item for creates, and expires after an hour', async () => {
+  it('is one item of its client, with another item for creates', async () => {
     const { name, count, deps } = aCounter()
     const key = rateKey(name.clientId, name.kind)
 
@@ -79,11 +79,7 @@ describe('the counter of a limit', () => {
 
     expect(key.pk).toMatch(/^RATE#[0-9a-f-]{36}$/)
     expect(rateKey(name.clientId, 'creates').pk).toMatch(/^RATE#[0-9a-f-]{36}#create$/)
-    expect(await deps.requests.get(key)).toMatchObject({
-      second: START,
-      points: 3,
-      ttl: START + 3_600,
-    })
+    expect(await deps.requests.get(key)).toMatchObject({ second: START, points: 3 })
   })
 
   it.each(Object.entries(HISTORIES))('%s', async (_, steps) => {
@@ -92,24 +88,6 @@ describe('the counter of a limit', () => {
     for (const [environment, points, secondsLater, most, answer] of steps) {
       expect(await count(environment, points, secondsLater, most)).toBe(answer)
     }
-  })
-
-  it('counts nothing when other writers are always first', async () => {
-    const { name, deps } = aCounter()
-    const key = rateKey(name.clientId, name.kind)
-    let second = START
-    const racing = interceptTable(deps, {
-      before: () => deps.table.write(put(key, { second: ++second, points: 1 })),
-    })
-
-    const counted = await countPoints(
-      racing,
-      name,
-      { second: START + 100, points: 1, limit: LIMIT },
-      undefined,
-    )
-
-    expect(counted.kind).toBe('contended')
   })
 
   it('writes a row anew that cannot be read', async () => {

@@ -71,6 +71,7 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
 
     const answer = await ask('getWebhookDelivery', { id: delivery.deliveryId })
 
+    expect(deps.webhooks).toMatchObject([{ headers: { 'X-Gateway-Event': 'payment.held' } }])
     expect(answer.body).toStrictEqual({
       id: delivery.deliveryId,
       event_id: event.eventId,
@@ -104,12 +105,11 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
 
     const { body } = await ask('getWebhookDelivery', { id: delivery.deliveryId })
 
-    const attempts = [{ number: 1, error: null }]
     expect(body).toMatchObject({
       event: 'gateway.test',
       status: 'succeeded',
       next_attempt_at: null,
-      attempts,
+      attempts: [{ number: 1, error: null }],
     })
     expect(body).not.toHaveProperty('payment_id')
     expect(rowsIn(await ask('listWebhookDeliveries'))).toStrictEqual([body])

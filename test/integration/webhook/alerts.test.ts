@@ -240,6 +240,10 @@ describe('alerts about one endpoint', () => {
     await abandon(deps, endpoint)
 
     const key = testDeliveryKey(delivery.deliveryId)
+    await checkAbandonedDelivery(deps, delivery.deliveryId)
+    expect(await deps.table.get(key)).not.toHaveProperty('dueAt')
+    deps.clock.advance(900)
+    await alter(deps, key, { due_at: deps.now() })
     const publish = async (alert: Alert) => {
       await deps.alerts.publish(alert)
       await erase(deps, key)
@@ -252,7 +256,7 @@ describe('alerts about one endpoint', () => {
       `To endpoint ${endpoint.endpointId} of client ${endpoint.clientId}, abandoned after their ` +
       `last attempt: 1 test delivery: ${delivery.deliveryId}. The endpoint still fails. ` +
       'When the merchant has repaired it, run send-test-event again.'
-    expect(deps.published).toMatchObject([{ message }])
+    expect(deps.published).toMatchObject([{ message }, { message }])
   })
 
   it('name 500 deliveries, count the others, and name the action that lists them, though 5,000 later deliveries wait for no alert', async () => {

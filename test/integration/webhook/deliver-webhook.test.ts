@@ -1,8 +1,9 @@
 import { describe, expect } from 'vitest'
 import { itemSize } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { judgeDeliveries } from '../../../shared/audit/judged/judge-deliveries.ts'
+import { RETENTION } from '../../../shared/event/event.ts'
 import { deliveryKey, eventKey } from '../../../shared/table/keys.ts'
-import { addMs, msBetween, SECOND_MS } from '../../../shared/time.ts'
+import { addMs, expiresAfter, msBetween, SECOND_MS } from '../../../shared/time.ts'
 import { attemptsOf } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { hopSeconds } from '../../../shared/webhook/send/record-attempt-result.ts'
 import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
@@ -10,6 +11,7 @@ import { alter } from '../../support/tampering.ts'
 import {
   afterFirst,
   beforeCommit,
+  beforeFirst,
   recordTable,
   type TestDeps,
   testDeps,
@@ -69,7 +71,10 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
 
   it('records a failure, schedules the next attempt, resets resends, and logs nothing private', async () => {
     const { deps, delivery } = await dueDelivery({ resends: 4 })
-    deps.answerWebhooks(async () => ({ ...FAILED, responseBody: 'a-very-private-answer' }))
+    deps.answerWebhooks(async () => {
+      deps.clock.advance(10)
+      return { ...FAILED, responseBody: 'a-very-private-answer' }
+    })
 
     await deliver(deps, delivery)
 
@@ -83,20 +88,19 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
       resends: 0,
     })
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
-    const attempt = { ...FAILED, number: 1, at: deps.now(), responseBody: 'a-very-private-answer' }
+    const attempt = {
+      ...FAILED,
+      number: 1,
+      at: delivery.createdAt,
+      responseBody: 'a-very-private-answer',
+    }
     expect(await attemptRows(deps, delivery)).toStrictEqual([attempt])
-    const {
-      deliveryId: delivery_id,
-      clientId: client_id,
-      endpointId: endpoint_id,
-      eventId: event_id,
-    } = delivery
     expect(deps.sent).toStrictEqual([sentFor({ ...delivery, attempts: 1 }, 60)])
     const fields = {
-      delivery_id,
-      event_id,
-      endpoint_id,
-      client_id,
+      delivery_id: delivery.deliveryId,
+      event_id: delivery.eventId,
+      endpoint_id: delivery.endpointId,
+      client_id: delivery.clientId,
       attempt: 1,
       duration_ms: 9,
       http_status: 500,
@@ -154,6 +158,8 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
     const abandonedRow = { ...listedDelivery(delivery), ...ABANDONED, dueAt: deps.now() }
     expect(await rowOf(deps, delivery)).toEqual(abandonedRow)
     expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBe(deps.now())
+    const ttl = expiresAfter(deps.now(), RETENTION.deliveryMs)
+    expect(await deps.table.get(deliveryKey(delivery.deliveryId))).toMatchObject({ ttl })
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
     const signature = deps.webhooks[0]?.headers['X-Gateway-Signature']
     const ids = { 'X-Gateway-Signature': signature, 'X-Gateway-Delivery-Id': delivery.deliveryId }
@@ -267,8 +273,7 @@ describe('deliver-webhook: crashed and slow workers', () => {
   })
 
   it('claims no attempt later than three seconds after its start', async ({ deps, delivery }) => {
-    let slowMs = 0
-    const slow = { ...deps, monotonicMs: () => (slowMs += 3_001) }
+    const slow = beforeFirst(deps, 'batchGet', () => deps.clock.advance(4))
 
     await expect(deliver(slow, delivery)).rejects.toThrow('too late to claim')
 

@@ -7,11 +7,7 @@ import { attemptKey, deliveryKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
 import { addMs, expiresAfter, type Timestamp } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
-import {
-  findDelivery,
-  insertDelivery,
-  postponeDelivery,
-} from '../../../shared/webhook/delivery/delivery-store.ts'
+import { findDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import {
@@ -27,7 +23,6 @@ import {
   ABANDONED,
   attemptOf,
   attemptRows,
-  dueAtOf,
   dueDelivery,
   ENDED,
   listedDelivery,
@@ -39,9 +34,6 @@ import {
 } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
 
-function laterDueAt(deps: TestDeps) {
-  return addMs(deps.now(), 500_000)
-}
 function claimOf(deps: TestDeps) {
   return { token: 'mine', until: addMs(deps.now(), 30_000) }
 }
@@ -50,8 +42,6 @@ const WRITES = {
   claimAttempt: async (deps: TestDeps, read: Delivery) =>
     (await claimAttempt(deps, read, claimOf(deps))) !== undefined,
   skipDelivery,
-  postponeDelivery: (deps: TestDeps, read: Delivery) =>
-    postponeDelivery(deps, read, laterDueAt(deps), 1),
   startRound: async (deps: TestDeps, read: Delivery) => {
     const endedDelivery = { ...read, status: 'abandoned', attempts: 8 } as const
     return (await deps.table.transact({ delivery: startRound(endedDelivery, deps.now()) })).applied
@@ -75,7 +65,6 @@ describe('a write that depends on an earlier read', () => {
     ['skipDelivery', 'is at a later attempt', { attempts: 1 }],
     ['skipDelivery', 'is claimed', CLAIMED],
     ['skipDelivery', 'is in a later round, after a skipped round', ANOTHER_TIME],
-    ['postponeDelivery', 'has ended', SKIPPED],
     ['startRound', 'is in another round', { ...ABANDONED, status: 'scheduled' }],
     ['startRound', 'has been through another round', { ...ABANDONED, attempts: 16 }],
     ['startRound', 'has succeeded', { ...DONE_AT_ONCE, attempts: 8 }],
@@ -93,15 +82,6 @@ describe('a write that depends on an earlier read', () => {
     expect(await WRITES[write](deps, read)).toBe(false)
 
     expect(await rowOf(deps, delivery)).toEqual(delivery)
-  })
-
-  it('of a new delivery does not change an existing delivery', async () => {
-    const { deps, delivery } = await dueDelivery({ attempts: 3 })
-
-    const outcome = await deps.table.write(insertDelivery({ ...delivery, attempts: 0 }))
-
-    expect(outcome).toMatchObject({ applied: false, item: { attempts: 3, state: 'scheduled' } })
-    expect(await rowOf(deps, delivery)).toStrictEqual(delivery)
   })
 })
 
@@ -157,20 +137,6 @@ describe('storeAttemptResult', () => {
 
     expect(await attemptRows(deps, claimed)).toStrictEqual([attemptOf(deps, 1)])
   })
-})
-
-it('postponeDelivery applies once for each previous due time', async ({ deps, delivery }) => {
-  const claims = await Promise.all([1, 2, 3].map(() => WRITES.postponeDelivery(deps, delivery)))
-
-  const dueAt = laterDueAt(deps)
-  expect(claims.filter(Boolean)).toHaveLength(1)
-  expect(await rowOf(deps, delivery)).toStrictEqual({
-    ...listedDelivery(delivery),
-    dueAt,
-    resends: 1,
-  })
-  expect(await deps.table.get(deliveryKey(delivery.deliveryId))).not.toHaveProperty('state')
-  expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
 })
 
 it('a delivery that succeeds after a failure leaves the list of its status', async ({

@@ -157,32 +157,39 @@ it('list-deliveries (design section 7) shows a delivery with its attempts, oldes
 
   const answer = await invokeAdmin('list-deliveries', deps, { client_id: clientId })
 
-  const { deliveryId: delivery_id, eventId: event_id, endpointId: endpoint_id } = delivery
-  const attempts = [
-    { number: 1, at: start, duration_ms: 3, http_status: null, error: 'dns', response_body: null },
+  const data = [
     {
-      number: 2,
-      at: deps.now(),
-      duration_ms: 12,
-      http_status: 200,
-      error: null,
-      response_body: 'ok',
+      delivery_id: delivery.deliveryId,
+      event_id: delivery.eventId,
+      client_id: clientId,
+      endpoint_id: endpoint.endpointId,
+      event: 'payment.succeeded',
+      url: endpoint.url,
+      status: 'succeeded',
+      next_attempt_at: null,
+      created_at: start,
+      attempts: [
+        {
+          number: 1,
+          at: start,
+          duration_ms: 3,
+          http_status: null,
+          error: 'dns',
+          response_body: null,
+        },
+        {
+          number: 2,
+          at: deps.now(),
+          duration_ms: 12,
+          http_status: 200,
+          error: null,
+          response_body: 'ok',
+        },
+      ],
     },
   ]
-  const shown = {
-    delivery_id,
-    event_id,
-    client_id: clientId,
-    endpoint_id,
-    event: 'payment.succeeded',
-    url: endpoint.url,
-    status: 'succeeded',
-    next_attempt_at: null,
-    created_at: start,
-    attempts,
-  }
   expect(answer).toStrictEqual({
     status: 200,
-    body: { data: [shown], pagination: { page: 1, per_page: 25 }, complete: true },
+    body: { data, pagination: { page: 1, per_page: 25 }, complete: true },
   })
 })

@@ -21,6 +21,7 @@ import {
   deliver,
   dueAtOf,
   dueDelivery,
+  listedDelivery,
   rowOf,
   sentFor,
 } from '../../support/webhook-builders.ts'
@@ -38,10 +39,12 @@ describe('checkOverdueDelivery (due work)', () => {
 
     expect(deps.sent).toStrictEqual([sentFor(delivery)])
     expect(deps.lines).toMatchObject([{ code: 'delivery.overdue', fields: { overdue_ms: 60_000 } }])
-    expect(await rowOf(deps, delivery)).toMatchObject({
+    expect(await rowOf(deps, delivery)).toStrictEqual({
+      ...listedDelivery(delivery),
       resends: 2,
       dueAt: addMs(deps.now(), 240_000),
     })
+    expect(await deps.table.get(deliveryKey(delivery.deliveryId))).not.toHaveProperty('state')
   })
 
   it('is due again in a minute, and counts no resend, when the queue fails', async ({
