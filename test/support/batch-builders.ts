@@ -8,7 +8,7 @@ import { auditHeadKey } from '../../shared/table/keys.ts'
 import { adjustBalance } from './money-rows.ts'
 import { invokeWhole, OPERATOR } from './operator-actions.ts'
 import { auditedNow, sweptNow, withoutFloor } from './settlement-builders.ts'
-import { beforeFirst, memoryDeps, type TestDeps, writesTo } from './test-deps.ts'
+import { beforeFirst, interceptTable, memoryDeps, type TestDeps, writesTo } from './test-deps.ts'
 import { APPROVER } from './with-approval.ts'
 
 const Answer = v.object({
@@ -104,4 +104,15 @@ export async function dyingFileOf(deps: TestDeps) {
 /** Runs `other` before the first transaction that changes the batch after it was opened. */
 export function beforeBatchChanges(deps: TestDeps, other: () => Promise<unknown>) {
   return beforeFirst(deps, writesTo(auditHeadKey(batchSubject(1))), other)
+}
+
+/** Runs `other` after the two lines of a batch are read to make it ready. */
+export function afterLinesAreRead(deps: TestDeps, other: () => Promise<unknown>) {
+  let reads = 0
+  return interceptTable(deps, {
+    after: async (call) => {
+      const [first, second] = call.name === 'batchGet' ? call.keys : []
+      if (second && first?.sk === 'SETTLEMENT' && ++reads === 2) await other()
+    },
+  })
 }

@@ -17,7 +17,7 @@ import { aStatementMerchant, closeDays, totalOfLines } from './statement-merchan
 
 describe('pages of GET /v1/statement (design section 8)', () => {
   it('has the same lines in pages of any size, and knows the closing of final days on each page', async () => {
-    const { deps, caller, pages } = await aStatementMerchant()
+    const { deps, caller, ask, pages } = await aStatementMerchant()
     await Array.fromAsync(payoutHistory(deps, caller))
     deps.clock.advance(3 * 86_400)
     const midnight = await closeDays(deps, caller)
@@ -35,6 +35,8 @@ describe('pages of GET /v1/statement (design section 8)', () => {
           closing_minor: 25_950,
           final_until: midnight,
         })
+      const after = all[0]?.next
+      if (after) expect((await ask({ ...days, from: '2026-11-19', limit, after })).status).toBe(422)
     }
   })
 
@@ -81,17 +83,6 @@ describe('pages of GET /v1/statement (design section 8)', () => {
       new RegExp(`^${header}\n"[^"]+Z","payout",,"[0-9a-f-]{36}",,-95900,0\n$`),
     )
     expect(second.headers).not.toHaveProperty('link')
-  })
-
-  it('refuses a cursor of other days', async () => {
-    const { deps, caller, ask, statement } = await aStatementMerchant()
-    await aSucceededPayment(deps, caller)
-    await aSucceededPayment(deps, caller)
-    const days = { from: '2026-11-19', to: '2026-11-20', limit: '1' }
-    const after = (await statement(days)).next ?? ''
-
-    expect((await ask({ ...days, after })).status).toBe(200)
-    expect((await ask({ ...days, from: '2026-11-18', after })).status).toBe(422)
   })
 })
 

@@ -76,8 +76,9 @@ describe('the alerts of a dispute', () => {
     deps,
     credited: paid,
   }) => {
-    const row = aChargeback(deps, 100_000, 25_000)
-    const answerBy = addMs(row.createdAt ?? row.at, 7 * DAY_MS)
+    const createdAt = addMs(deps.now(), -DAY_MS)
+    const row = { ...aChargeback(deps, 100_000, 25_000), createdAt }
+    const answerBy = addMs(createdAt, 7 * DAY_MS)
 
     await movePayment(deps, paid.payment, row)
 

@@ -101,6 +101,7 @@ it('a cancelled batch whose row was lost is no difference, and frees its payout'
   const { deps, settlementId } = await aLonePayout()
   await fileOf(deps)
   await erase(deps, batchKey(1))
+  deps.clock.advance(1)
 
   expect(await cancelFile(deps, 1)).toMatchObject({ status: 200 })
 

@@ -193,6 +193,15 @@ it('a batch that a crash left open gives its file again, though one payout is ma
   expect((await fileOf(deps)).ids).toStrictEqual([other.settlementId])
 })
 
+it('two payouts of an open batch fail one after the other', async () => {
+  const { deps, paid, other } = await twoInABatch(dyingFileOf)
+  const raced = beforeCommit(deps, () => fail(deps, other))
+
+  await expect(fail(raced, paid)).rejects.toMatchObject({ code: 'conflict' })
+
+  expect(await fail(deps, paid)).toMatchObject({ status: 'failed' })
+})
+
 it('a file has a payout once, though the list of its open batch was altered to name it twice', async () => {
   const { deps, paid, other } = await twoInABatch(dyingFileOf)
   const settlementIds = [paid, other, paid].map(({ settlementId }) => settlementId)

@@ -2,12 +2,17 @@ import { describe, expect } from 'vitest'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { settlementKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
-import { recordDifferences } from '../../../shared/verdict/verdict-store.ts'
+import { addDifferences, recordDifferences } from '../../../shared/verdict/verdict-store.ts'
 import { changing } from '../../support/batch-builders.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { alter, alterSettlement, putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeCommit, interceptTable, type TestDeps } from '../../support/test-deps.ts'
+import {
+  beforeCommit,
+  beforeFirst,
+  interceptTable,
+  type TestDeps,
+} from '../../support/test-deps.ts'
 import { differenceOf, auditedTest as it } from './recorded-settlement.ts'
 
 async function alterWriteOffs(
@@ -153,6 +158,17 @@ describe('the payout gate and differences', () => {
     expect(await pay({}, raced)).toMatchObject(held('a debt'))
     await hold(null)
     expect(await pay()).toMatchObject({ status: 200 })
+  })
+
+  it('refuses for a difference that an audit finds after the gate has read the others', async ({
+    deps,
+    client,
+    pay,
+  }) => {
+    const found = new Map([['window', [differenceOf(client)]]])
+    const audited = beforeFirst(deps, 'query', () => addDifferences(deps, client.clientId, found))
+
+    expect(await pay({}, audited)).toMatchObject(REFUSED)
   })
 
   it('refuses while every audit finds another difference', async ({ deps, settlement, pay }) => {

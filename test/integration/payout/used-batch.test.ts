@@ -22,7 +22,7 @@ import {
   twoInABatch,
 } from '../../support/batch-builders.ts'
 import { BY_OPERATOR, fail, payOut, recredit } from '../../support/settlement-builders.ts'
-import { afterFirst, beforeCommit, type TestDeps } from '../../support/test-deps.ts'
+import { afterFirst, beforeCommit, type TestDeps, withoutTopic } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
 const OUTCOMES = [
@@ -135,6 +135,7 @@ describe('a cancelled batch of which the bank has answered a line', () => {
     'is told, and its other payouts are left out: %s',
     async ([outcome, words], { deps, paid, other }) => {
       await cancelFile(deps, 1)
+      await answerPaid(withoutTopic(deps), paid, { outcome })
 
       for (const fields of [{}, { batch: 1 }])
         expect(await answerPaid(deps, paid, { outcome, ...fields })).toMatchObject(WRITTEN)

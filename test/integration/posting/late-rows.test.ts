@@ -90,16 +90,22 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
     },
   )
 
-  it.for([10, 1])(
-    'proves its payment if the sync reads it before the settlement: blocks of %i',
-    async (block, { deps: outerDeps }) => {
+  it.for([
+    [10, 600],
+    [1, 600],
+    [10, 1],
+    [1, 1],
+  ] as const)(
+    'proves its payment if the sync reads it before the settlement: blocks of %i, %i s before',
+    async ([block, seconds], { deps: outerDeps }) => {
       const deps = inSteps(outerDeps, 10, 10, block)
       const client = await aStoredClient(deps, { settlementFloorMinor: minor(100_000) })
       const payment = await anOpenPayment(deps, client)
       deps.clock.pass(7 * DAY_MS)
       expect(await sweep(deps, client)).toBeUndefined()
-      await payAfterRow(deps, client, payment)
       deps.clock.advance(600)
+      await payAfterRow(deps, client, payment)
+      deps.clock.advance(seconds)
 
       expect(await sweep(deps, client)).toMatchObject({
         netMinor: 191_800,

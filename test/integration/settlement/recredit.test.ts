@@ -160,7 +160,8 @@ describe('a re-credit', () => {
     await bringBack(deps, { settlementId })
     const nextSettlement = await sweptNow(deps, client)
 
-    await aFinding(deps, { subject: settlementId, cause: 'amount_differs', payment })
+    for (const named of [payment, await aSucceededPayment(deps, client)])
+      await aFinding(deps, { subject: named.paymentId, cause: 'amount_differs', payment: named })
     expect(await payoutFigures(deps, nextSettlement)).toStrictEqual({ findings: 1 })
     expect((await paymentTimeline(deps, payment)).timeline.settlements).toMatchObject([
       { settlement_id: settlementId, status: 'manual_paid' },

@@ -4,6 +4,7 @@ import { handler as settleClient } from '../../../functions/queue/settle-client.
 import { handler as auditClients } from '../../../functions/schedule/audit-clients.ts'
 import { handler as sweepHandler } from '../../../functions/schedule/sweep-settlements.ts'
 import { registrationKey } from '../../../shared/client/client-register.ts'
+import { changeClient } from '../../../shared/client/client-store.ts'
 import { NO_LEGS } from '../../../shared/journal/entry.ts'
 import { minor } from '../../../shared/money.ts'
 import { findAnySettlement, putSettlement } from '../../../shared/settlement/settlement-store.ts'
@@ -11,7 +12,7 @@ import { journalPk, windowKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
 import { entryKeyOf } from '../../support/money-rows.ts'
-import { handOver, lambdaContext } from '../../support/operator-actions.ts'
+import { handOver, lambdaContext, OPERATOR } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aClient, aStoredClient, ledgerView } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -89,31 +90,6 @@ describe('settleClient (spec 3.2)', () => {
     await expectBalanced(deps, client)
   })
 
-  it('settles payments after exactly 24 hours, and names the previous settlement', async ({
-    deps,
-    client,
-  }) => {
-    const last = addMs(deps.now(), 1_500)
-    for (const paidAt of [client.createdAt, client.createdAt, last])
-      await aSucceededPayment(deps, client, { paidAt })
-
-    const first = await sweepADayLater(deps, client)
-    deps.clock.set(addMs(last, DAY_MS - 1))
-    const noSettlement = await sweep(deps, client)
-    deps.clock.set(addMs(last, DAY_MS))
-    const second = await sweep(deps, client)
-
-    const end = addMs(client.createdAt, DAY_MS + 1)
-    expect(first).toMatchObject({ sweptFrom: client.createdAt, sweptUntil: end, paymentCount: 2 })
-    expect(noSettlement).toBeUndefined()
-    expect(second).toMatchObject({
-      sweptFrom: end,
-      sweptUntil: addMs(last, DAY_MS + 1),
-      paymentCount: 1,
-      previousId: first?.settlementId,
-    })
-  })
-
   it('leaves funds pending that do not exceed the floor, closes the days that are over and reads one page, and settles them once they do', async ({
     deps,
   }) => {
@@ -141,6 +117,24 @@ describe('settleClient (spec 3.2)', () => {
     expect(await ledgerView(deps, client)).toMatchObject({ pendingMinor: 95_900 })
     await aSucceededPayment(deps, client)
     expect(await sweepADayLater(deps, client)).toMatchObject({ netMinor: 2 * 95_900 })
+  })
+
+  it('waits behind its fence, and pays to the account of after the wait', async ({
+    deps,
+    client,
+  }) => {
+    const { clientId } = client
+    await aSucceededPayment(deps, client)
+    aDayLater(deps)
+    const bankAccountNo = '7777777777'
+    const changes = { bank: { ...BANK, bankAccountNo } }
+    const sleep = async () => {
+      const closedUntil = addMs(deps.now(), 1)
+      expect(await deps.table.get(windowKey(clientId))).toMatchObject({ closedUntil })
+      await changeClient(deps, { clientId, operator: OPERATOR, changes })
+    }
+
+    expect((await sweep({ ...deps, sleep }, client))?.bank).toMatchObject({ bankAccountNo })
   })
 
   it('never overwrites a settlement: the transaction is refused', async ({ deps, settlement }) => {
