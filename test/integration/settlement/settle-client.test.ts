@@ -90,6 +90,31 @@ describe('settleClient (spec 3.2)', () => {
     await expectBalanced(deps, client)
   })
 
+  it('settles payments after exactly 24 hours, and names the previous settlement', async ({
+    deps,
+    client,
+  }) => {
+    const last = addMs(deps.now(), 1_500)
+    for (const paidAt of [client.createdAt, client.createdAt, last])
+      await aSucceededPayment(deps, client, { paidAt })
+
+    const first = await sweepADayLater(deps, client)
+    deps.clock.set(addMs(last, DAY_MS - 1))
+    const noSettlement = await sweep(deps, client)
+    deps.clock.set(addMs(last, DAY_MS))
+    const second = await sweep(deps, client)
+
+    const end = addMs(client.createdAt, DAY_MS + 1)
+    expect(first).toMatchObject({ sweptFrom: client.createdAt, sweptUntil: end, paymentCount: 2 })
+    expect(noSettlement).toBeUndefined()
+    expect(second).toMatchObject({
+      sweptFrom: end,
+      sweptUntil: addMs(last, DAY_MS + 1),
+      paymentCount: 1,
+      previousId: first?.settlementId,
+    })
+  })
+
   it('leaves funds pending that do not exceed the floor, closes the days that are over and reads one page, and settles them once they do', async ({
     deps,
   }) => {
