@@ -37,6 +37,7 @@ import {
   beforeFirst,
   interceptTable,
   type TestDeps,
+  writesTo,
 } from '../../support/test-deps.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { clientTest as it } from './client-test.ts'
@@ -101,6 +102,15 @@ describe('a re-credit', () => {
     const overtaken = beforeFirst(deps, 'query', () => recredit(deps, failed))
 
     await expect(recredit(overtaken, failed)).rejects.toThrow('was recredited already')
+  })
+
+  it('is refused if a recount corrects the sums while it is booked', async ({ deps, client }) => {
+    const failed = await fail(deps, await settledAmount(deps, client))
+    const key = settlementKey(failed.settlementId)
+    const recounted = beforeFirst(deps, writesTo(key), () => alter(deps, key, { digest: 'x' }))
+
+    await expect(recredit(recounted, failed)).rejects.toThrow('not those of its entries')
+    await alter(deps, key, { digest: failed.digest })
   })
 
   it('refuses altered sums, and reduces the debt that a payout must confirm and a client can pay back', async ({
