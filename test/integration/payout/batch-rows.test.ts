@@ -264,6 +264,12 @@ it('a hold that is set after a claim keeps the payout out, and the next batch ta
   await expectFile(deps, { batch: { number: 2 }, ids: [settlementId] })
 })
 
+it('two payouts of a batch are marked paid at once', async ({ deps, paid, other }) => {
+  const raced = beforeBatchChanges(deps, () => payOut(deps, other))
+
+  expect(await payOut(raced, paid)).toMatchObject({ status: 'manual_paid' })
+})
+
 it('a ready batch is a difference when its settlements make other lines than its file had', async ({
   deps,
   paid,
