@@ -28,7 +28,7 @@ import {
   fileOf,
   twoInABatch,
 } from '../../support/batch-builders.ts'
-import { OPERATOR } from '../../support/operator-actions.ts'
+import { auditRecordsOf, OPERATOR } from '../../support/operator-actions.ts'
 import { BANK, payOut, standingOf } from '../../support/settlement-builders.ts'
 import { alter, alterSettlement, erase, loseRecords } from '../../support/tampering.ts'
 import {
@@ -107,6 +107,10 @@ it('a cancelled batch whose row was lost is no difference, and frees its payout'
 
   expect(await auditBatches(deps)).toStrictEqual([])
   expect((await fileOf(deps)).ids).toStrictEqual([settlementId])
+  expect(await auditRecordsOf(deps, settlementId)).toMatchObject([
+    { before: { batch: null }, after: { batch: 1, figures: {} } },
+    { before: { batch: 1 }, after: { batch: 2, figures: {} } },
+  ])
 })
 
 it('a cancelled batch that the bank has answered to still lists all its payouts', async ({
