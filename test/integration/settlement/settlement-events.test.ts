@@ -108,14 +108,8 @@ describe('a settlement is announced', () => {
   it.for([
     ['when the sweep records it', sweptNow],
     ['when an operator records it', trigger],
-    [
-      'when it fails, in the next try',
-      (deps, _, settlement) => fail(deps, settlement).catch(() => fail(deps, settlement)),
-    ],
-  ] satisfies readonly (readonly [
-    string,
-    (deps: TestDeps, client: Client, before: Settlement) => Promise<Settlement | undefined>,
-  ])[])(
+    ['when it fails, in the next try', failAtLast],
+  ] as const)(
     'to an endpoint that came after the read of the endpoints, if the write is late: %s',
     async ([, act], { deps, client, settlement }) => {
       await aSucceededPayment(deps, client)
@@ -126,7 +120,7 @@ describe('a settlement is announced', () => {
         deps.clock.advance(FRESH_MS + 1)
       })
 
-      const told = (await act(late, client, settlement)) ?? settlement
+      const told = (await act(late, settlement)) ?? settlement
       const [event] = await eventsOf(deps, told)
 
       expect(event?.endpointIds).toHaveLength(2)
@@ -139,6 +133,10 @@ describe('a settlement is announced', () => {
     expect(await eventsOf(deps, settlement)).toMatchObject([{ endpointIds: [] }])
   })
 })
+
+function failAtLast(deps: TestDeps, settlement: Settlement) {
+  return fail(deps, settlement).catch(() => fail(deps, settlement))
+}
 
 function readsEndpoints(call: TableCall) {
   return 'query' in call && String(call.query.partition[0]).startsWith('ENDPOINTS#')
