@@ -6,13 +6,14 @@ import { bookSuspense, bookSuspenseVoid } from '../../../shared/posting/house-jo
 import { recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { toSuspenseDto } from '../../../shared/suspense/suspense.ts'
 import {
+  claimSuspenseAlert,
   ensureSuspense,
   findSuspense,
   setNextAlert,
   writeSuspense,
 } from '../../../shared/suspense/suspense-store.ts'
 import { houseEntryKey, notedKey } from '../../../shared/table/keys.ts'
-import type { Timestamp } from '../../../shared/time.ts'
+import { addMs, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { aFinding, aHouseRow } from '../../support/money-rows.ts'
 import { invokeAdmin, listedSuspenseIds } from '../../support/operator-actions.ts'
@@ -211,12 +212,16 @@ it('writeSuspense writes an item once; its alert is due a minute later and ends 
   expect(await findSuspense(deps, item.suspenseId)).toEqual(item)
   const noted = (await deps.table.get(notedKey(item))) ?? { isMissing: true }
   expect({ ...notedKey(item), ...item }).toMatchObject(noted)
-  expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBe('2026-11-20T04:01:00.000Z')
+  const dueAt = () => dueAtOf(deps, 'alert', item.suspenseId)
+  expect(await dueAt()).toBe('2026-11-20T04:01:00.000Z')
+  deps.clock.advance(3_600)
+  await claimSuspenseAlert(deps, { ...item, dueAt: addMs(item.createdAt, MINUTE_MS) })
+  expect(await dueAt()).toBe('2026-11-20T05:01:00.000Z')
   const applied: boolean[] = []
   for (const suspenseId of [item.suspenseId, item.suspenseId, absentId])
     applied.push((await setNextAlert(deps, { ...item, suspenseId }, undefined)).applied)
   expect(applied).toStrictEqual([true, false, false])
-  expect(await dueAtOf(deps, 'alert', item.suspenseId)).toBeUndefined()
+  expect(await dueAt()).toBeUndefined()
   expect(await findSuspense(deps, absentId)).toBeUndefined()
 })
 

@@ -28,7 +28,7 @@ import {
   fileOf,
   twoInABatch,
 } from '../../support/batch-builders.ts'
-import { OPERATOR } from '../../support/operator-actions.ts'
+import { auditRecordsOf, OPERATOR } from '../../support/operator-actions.ts'
 import { BANK, payOut, standingOf } from '../../support/settlement-builders.ts'
 import { alter, alterSettlement, erase, loseRecords } from '../../support/tampering.ts'
 import {
@@ -107,6 +107,10 @@ it('a cancelled batch whose row was lost is no difference, and frees its payout'
 
   expect(await auditBatches(deps)).toStrictEqual([])
   expect((await fileOf(deps)).ids).toStrictEqual([settlementId])
+  expect(await auditRecordsOf(deps, settlementId)).toMatchObject([
+    { before: { batch: null }, after: { batch: 1, figures: {} } },
+    { before: { batch: 1 }, after: { batch: 2, figures: {} } },
+  ])
 })
 
 it('a cancelled batch that the bank has answered to still lists all its payouts', async ({
@@ -262,6 +266,12 @@ it('a hold that is set after a claim keeps the payout out, and the next batch ta
 
   await changing({ payout_hold: null })(deps, settlement)
   await expectFile(deps, { batch: { number: 2 }, ids: [settlementId] })
+})
+
+it('two payouts of a batch are marked paid at once', async ({ deps, paid, other }) => {
+  const raced = beforeBatchChanges(deps, () => payOut(deps, other))
+
+  expect(await payOut(raced, paid)).toMatchObject({ status: 'manual_paid' })
 })
 
 it('a ready batch is a difference when its settlements make other lines than its file had', async ({

@@ -10,7 +10,7 @@ import { batchSubject } from '../../../shared/settlement/batch/batch.ts'
 import { settlementsIn } from '../../../shared/settlement/batch/batch-store.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
-import { auditHeadKey, settlementKey } from '../../../shared/table/keys.ts'
+import { auditHeadKey, batchKey, settlementKey } from '../../../shared/table/keys.ts'
 import {
   afterLinesAreRead,
   aLonePayout,
@@ -123,6 +123,15 @@ it.each([
   }
 
   await expectFile(deps, { batch: { number: 1, state: 'ready' }, ids: [] })
+})
+
+it('a batch that is made ready while its cancellation reads it is not cancelled', async () => {
+  const { deps, paid } = await twoInABatch(dyingFileOf)
+  await payOut(deps, paid)
+  const isRow = (call: TableCall) => call.name === 'get' && call.keys[0]?.pk === batchKey(1).pk
+  const overtaken = afterFirst(deps, isRow, () => fileOf(deps))
+
+  expect(await cancelFile(overtaken, 1)).toMatchObject({ status: 409 })
 })
 
 it('a file has no line of a settlement that changes after it was judged', async () => {

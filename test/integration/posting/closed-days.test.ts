@@ -5,6 +5,8 @@
  */
 import { describe, expect, it } from 'vitest'
 import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
+import { listEventsOf } from '../../../shared/event/read-events.ts'
+import { subjectOfSettlement } from '../../../shared/ids.ts'
 import { bookDay } from '../../../shared/journal/day-totals.ts'
 import {
   closeHouseDays,
@@ -234,7 +236,8 @@ describe('a process that is frozen over midnight', () => {
     const { settledAt } = await markSettlementPaid(frozen, order)
 
     const { closedUntil } = await readWindow(deps, client.clientId)
-    expect([settledAt, closedUntil]).toStrictEqual([midnight, midnight])
+    const [event] = await listEventsOf(deps, subjectOfSettlement(settlement.settlementId))
+    expect([settledAt, closedUntil, event?.firedAt]).toStrictEqual(Array(3).fill(midnight))
   })
 
   clientTest('takes a row over on an open day, with the entry', async ({ deps, client }) => {

@@ -3,6 +3,7 @@ import type { Client } from '../../../shared/client/client.ts'
 import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
+import { settlementStatement } from '../../../shared/settlement/statement/settlement-entries.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { reconcileTransaction } from '../../../shared/sync/reconcile-transaction.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
@@ -107,11 +108,11 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
       await payAfterRow(deps, client, payment)
       deps.clock.advance(seconds)
 
-      expect(await sweep(deps, client)).toMatchObject({
-        netMinor: 191_800,
-        unprovenMinor: 0,
-        entryCount: 3,
-      })
+      const settlement = await sweptNow(deps, client)
+      expect(settlement).toMatchObject({ netMinor: 191_800, unprovenMinor: 0 })
+      // Operators also see the row that moves money only at the provider.
+      const shown = await settlementStatement(deps, { ...settlement, format: 'json' })
+      expect(shown).toMatchObject({ entries: { length: 3 }, totals: { entry_count: 3 } })
 
       await expectBalanced(inSteps(outerDeps, 10, 1_000, block), client)
     },

@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import type { Event } from '../../../shared/event/event.ts'
 import { NO_LEGS } from '../../../shared/journal/entry.ts'
+import { bookingsOf } from '../../../shared/journal/house-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
 import { type Posting, postPayments } from '../../../shared/posting/post-payments.ts'
@@ -190,6 +191,14 @@ it('a movement that is tried again leaves the house a row that it has booked', a
   await move(interceptTable(deps, { before }), payment, row)
 
   expect((await reread(deps, payment)).movements).toMatchObject([{ amountMinor: 1_000 }])
+})
+
+it('the house books no row that has moved a payment', async ({ deps, payment }) => {
+  for (const row of [aChargeback(deps, 100_000), aWin(deps, 100_000)]) {
+    await move(deps, payment, row)
+    await bookUnmatchedRow(deps, { ...row, rowAt: row.at })
+    expect(await bookingsOf(deps, { ...row, rowAt: row.at })).toStrictEqual({})
+  }
 })
 
 describe('payment.reversed', () => {

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { changeClient } from '../../../shared/client/client-store.ts'
 import { paymentTimeline } from '../../../shared/inquiry/payment-timeline.ts'
+import { raiseFence } from '../../../shared/ledger/fence-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { payoutFigures } from '../../../shared/payout/payout-figures.ts'
 import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
@@ -37,6 +38,7 @@ import {
   beforeFirst,
   interceptTable,
   type TestDeps,
+  writesTo,
 } from '../../support/test-deps.ts'
 import { withApproval } from '../../support/with-approval.ts'
 import { clientTest as it } from './client-test.ts'
@@ -98,9 +100,21 @@ describe('a re-credit', () => {
       },
     })
     await expect(recredit(lost, failed)).rejects.toMatchObject({ code: 'conflict' })
-    const overtaken = beforeFirst(deps, 'query', () => recredit(deps, failed))
+    const closed = addMs(closed_until, 1)
+    const closedMeanwhile = beforeCommit(deps, () => raiseFence(deps, client.clientId, closed))
+    const overtaken = beforeFirst(deps, 'query', () => recredit(closedMeanwhile, failed))
 
     await expect(recredit(overtaken, failed)).rejects.toThrow('was recredited already')
+    expect(await settlementsOf(deps, client)).toMatchObject([{ recreditedAt: closed }])
+  })
+
+  it('is refused if a recount corrects the sums while it is booked', async ({ deps, client }) => {
+    const failed = await fail(deps, await settledAmount(deps, client))
+    const key = settlementKey(failed.settlementId)
+    const recounted = beforeFirst(deps, writesTo(key), () => alter(deps, key, { digest: 'x' }))
+
+    await expect(recredit(recounted, failed)).rejects.toThrow('not those of its entries')
+    await alter(deps, key, { digest: failed.digest })
   })
 
   it('refuses altered sums, and reduces the debt that a payout must confirm and a client can pay back', async ({

@@ -15,9 +15,12 @@ import { announcementOfSettlement } from '../../../shared/settlement/announce-se
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { toSettlementDto } from '../../../shared/settlement/settlement-dto.ts'
 import { auditHeadKey, eventKey, settlementKey, windowKey } from '../../../shared/table/keys.ts'
+import { FRESH_MS } from '../../../shared/webhook/delivery/announce.ts'
 import { toOwnDeliveryDto } from '../../../shared/webhook/delivery/delivery-dto.ts'
 import { findOwnDelivery } from '../../../shared/webhook/delivery/redeliver.ts'
+import { aSucceededPayment } from '../../support/paid-builders.ts'
 import {
+  aDayLater,
   aLoneClient,
   aSettledClient,
   auditedNow,
@@ -25,9 +28,16 @@ import {
   fail,
   payOut,
   settledAmount,
+  sweptNow,
+  trigger,
 } from '../../support/settlement-builders.ts'
 import { erase, keyOfRow } from '../../support/tampering.ts'
-import { interceptTable, type TestDeps } from '../../support/test-deps.ts'
+import {
+  afterFirst,
+  interceptTable,
+  type TableCall,
+  type TestDeps,
+} from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { recount } from '../recount/torn-world.ts'
@@ -95,6 +105,28 @@ describe('a settlement is announced', () => {
     expect(await balanced(deps, failed)).toBe(true)
   })
 
+  it.for([
+    ['when the sweep records it', sweptNow],
+    ['when an operator records it', trigger],
+    ['when it fails, in the next try', failAtLast],
+  ] as const)(
+    'to an endpoint that came after the read of the endpoints, if the write is late: %s',
+    async ([, act], { deps, client, settlement }) => {
+      await aSucceededPayment(deps, client)
+      aDayLater(deps)
+      const { clientId } = client
+      const late = afterFirst(deps, readsEndpoints, async () => {
+        await storedEndpoint(deps, { clientId, eventTypes: [...NAMES] })
+        deps.clock.advance(FRESH_MS + 1)
+      })
+
+      const told = (await act(late, settlement)) ?? settlement
+      const [event] = await eventsOf(deps, told)
+
+      expect(event?.endpointIds).toHaveLength(2)
+    },
+  )
+
   it('in the feed of a merchant without an endpoint too', async () => {
     const { deps, settlement } = await aSettledClient()
 
@@ -102,8 +134,21 @@ describe('a settlement is announced', () => {
   })
 })
 
+function failAtLast(deps: TestDeps, settlement: Settlement) {
+  return fail(deps, settlement).catch(() => fail(deps, settlement))
+}
+
+function readsEndpoints(call: TableCall) {
+  return 'query' in call && String(call.query.partition[0]).startsWith('ENDPOINTS#')
+}
+
 async function balanced(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
   return (await auditLedger(deps, clientId)).balanced
+}
+
+const ANNOUNCED = {
+  code: 'conflict',
+  details: { actionHint: expect.stringContaining('recount-ledger') },
 }
 
 describe('after a restore', () => {
@@ -137,10 +182,7 @@ describe('after a restore', () => {
     const answer = await payoutFile(deps, { ...BY_OPERATOR, format: 'csv' })
     expect(answer).toMatchObject({ left_out: [{ settlement_id: settlement.settlementId }] })
     await expect(payOut(deps, settlement)).rejects.toMatchObject({ code: 'validation' })
-    await expect(fail(deps, settlement)).rejects.toMatchObject({
-      code: 'conflict',
-      details: { actionHint: expect.stringContaining('recount-ledger') },
-    })
+    await expect(fail(deps, settlement)).rejects.toMatchObject(ANNOUNCED)
     await repaired(deps, settlement)
 
     expect(await deps.table.get(settlementKey(settlement.settlementId))).toMatchObject({
@@ -220,6 +262,7 @@ it('the audit finds an altered event, and one that nothing explains', async ({
   const failed: Settlement = { ...settlement, status: 'failed', notes: 'x' }
   const { steps } = await announcementOfSettlement(deps, failed, deps.now())
   await deps.table.transact(steps)
+  await expect(fail(deps, settlement)).rejects.toMatchObject(ANNOUNCED)
 
   const { differences } = await auditLedger(deps, client.clientId)
 
