@@ -8,14 +8,7 @@
 import { createServer, type Socket } from 'node:net'
 import { expect, it } from 'vitest'
 import { syncProviderTransactions } from '../../shared/sync/sync-run.ts'
-import {
-  API,
-  type ApiResponse,
-  aPaymentBody,
-  CALLBACK,
-  CALLBACK_TOKEN,
-  call,
-} from '../support/api-event.ts'
+import { API, aPaymentBody, CALLBACK, CALLBACK_TOKEN, call } from '../support/api-event.ts'
 import {
   listen,
   selfSignedCertificate,
@@ -62,7 +55,7 @@ const TRIES = 3
 const APART_MS = 70_000
 
 /** The merchant repeats the create until it is answered; leases and pauses end meanwhile. */
-async function repeatCreate(world: DrillWorld, channel: DrillChannel): Promise<ApiResponse> {
+async function repeatCreate(world: DrillWorld, channel: DrillChannel) {
   let answer = await createOnce(world, channel)
   for (let tries = 1; tries < TRIES && answer.status >= 400; tries++) {
     await world.clock.runFor(APART_MS)

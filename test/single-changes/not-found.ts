@@ -37,7 +37,7 @@ const NOT_FOUND: Readonly<Record<string, string>> = {
 /** So many of all single changes may stay without a difference, with facts and rules. */
 export const MOST_NOT_FOUND = 120
 
-export function isFound({ outcome }: Outcome): boolean {
+export function isFound({ outcome }: Outcome) {
   return outcome === 'named' || outcome === 'found'
 }
 

@@ -5,7 +5,6 @@ import { dynamoDbPrograms } from '../../infra/local/emulators/dynamodb-command.t
 import { NoDynamoDbLocal, startDynamoDbLocal } from '../../infra/local/emulators/dynamodb-local.ts'
 import { localAws } from '../../infra/local/emulators/local-aws.ts'
 import { dynamoDbClient, dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
-import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import { PATIENCE_MS } from './patience.ts'
 
 type TestDynamoDb = { readonly endpoint: string; readonly tableName: string }
@@ -18,7 +17,7 @@ let starting: Promise<TestDynamoDb | NoDynamoDbLocal> | undefined
 let started: TestDynamoDb | undefined
 
 /** Works only inside `describeOnDynamoDb`. */
-export function dynamoDb(): TestDynamoDb {
+export function dynamoDb() {
   if (!started)
     throw new Error('DynamoDB Local is not started: describe the test with describeOnDynamoDb')
   return started
@@ -51,7 +50,7 @@ async function start() {
 }
 
 /** Rejects without DynamoDB Local. */
-export async function dynamoDbTestRequests(): Promise<TableRequests> {
+export async function dynamoDbTestRequests() {
   const found = await (starting ??= start())
   if (found instanceof NoDynamoDbLocal) throw found
   const requestHandler = { requestTimeout: PATIENCE_MS, throwOnRequestTimeout: true }

@@ -1,7 +1,6 @@
 import { chunks } from '../../shared/chunks.ts'
 import type { Client } from '../../shared/client/client.ts'
 import { keyDigestOf, paymentIdFor, slotOf } from '../../shared/ids.ts'
-import type { Entry } from '../../shared/journal/entry.ts'
 import { entryPages } from '../../shared/journal/read-entries.ts'
 import { creditShard } from '../../shared/ledger/shard-store.ts'
 import { minor, netOf, ZERO } from '../../shared/money.ts'
@@ -145,11 +144,7 @@ export function settledRowFor(
 }
 
 /** The provider shows the capture and the row. */
-export async function post(
-  deps: TestDeps,
-  payment: Payment,
-  row: RowFields = {},
-): Promise<Payment> {
+export async function post(deps: TestDeps, payment: Payment, row: RowFields = {}) {
   const { feeMinor: keptMinor, ...settled } = settledRowFor(payment, row)
   const shown = { ...aTransaction(payment), ...settled, keptMinor }
   deps.provider.transactions.push(shown)
@@ -169,7 +164,7 @@ async function postedAll(deps: TestDeps, postings: readonly Posting[]) {
 }
 
 /** The fee is assumed, as if the row of the payment had not come in time. */
-export async function postAssumed(deps: TestDeps, payment: Payment): Promise<Payment> {
+export async function postAssumed(deps: TestDeps, payment: Payment) {
   const assumed = finding({
     subject: payment.paymentId,
     cause: 'fee_assumed',
@@ -185,10 +180,7 @@ export async function anAssumedPayment(...[deps, ...given]: Parameters<typeof an
 }
 
 /** The rows have the estimated fees. */
-export async function storePosted(
-  deps: TestDeps,
-  payments: readonly Payment[],
-): Promise<readonly Payment[]> {
+export async function storePosted(deps: TestDeps, payments: readonly Payment[]) {
   await storeOpen(deps, payments)
   return postedAll(
     deps,
@@ -200,7 +192,7 @@ export async function anOpenPayment(
   deps: TestDeps,
   client: Client,
   fields: SucceededFields & { readonly paidAt?: Timestamp } = {},
-): Promise<Payment> {
+) {
   const payment = succeededPayment(client, { ...fields, paidAt: fields.paidAt ?? deps.now() })
   await storeOpen(deps, [payment])
   return payment
@@ -215,7 +207,7 @@ export async function aSucceededPayment(
     providerSettledAt: settledAt,
     ...fields
   }: Parameters<typeof anOpenPayment>[2] = {},
-): Promise<Payment> {
+) {
   return post(deps, await anOpenPayment(deps, client, fields), { feeMinor, settledAt })
 }
 
@@ -247,10 +239,7 @@ export async function feeOf(deps: TestDeps, { paymentId }: Payment) {
 }
 
 /** The entries are in the order of the journal. */
-export async function entriesIn(
-  deps: TestDeps,
-  { clientId }: Pick<Client, 'clientId'>,
-): Promise<readonly Entry[]> {
+export async function entriesIn(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
   const span = { start: timestampOf(0), end: timestampOf(Date.UTC(2100, 0)) }
   const range = { clientId, span }
   return (await Array.fromAsync(entryPages(deps, range))).flatMap(({ entries }) => entries)

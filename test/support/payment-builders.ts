@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { expect } from 'vitest'
 import { ApiKeySchema, issueApiKey } from '../../shared/client/api-key-store.ts'
-import { type Caller, CallerSchema, type Client, ClientSchema } from '../../shared/client/client.ts'
+import { CallerSchema, type Client, ClientSchema } from '../../shared/client/client.ts'
 import { insertClient } from '../../shared/client/client-store.ts'
 import type { Deps } from '../../shared/deps.ts'
 import { listEventsOf } from '../../shared/event/read-events.ts'
@@ -15,7 +15,6 @@ import {
 import { balanceOf, countOf, readLedger } from '../../shared/ledger/ledger-store.ts'
 import { minor } from '../../shared/money.ts'
 import { createPayment } from '../../shared/payment/create/create-payment.ts'
-import type { CreateResult } from '../../shared/payment/create/run-attempt.ts'
 import { claimPayment } from '../../shared/payment/creating-store.ts'
 import { checkDuePayment } from '../../shared/payment/news/check-due-payment.ts'
 import type { CreatingPayment, Payment, PaymentRequest } from '../../shared/payment/payment.ts'
@@ -28,11 +27,11 @@ import { type TestDeps, testDeps } from './test-deps.ts'
 /** The answer to a create whose outcome is unknown. */
 export const TIMED_OUT = { kind: 'unknown', reason: 'timeout' } as const
 
-export function aClientId(): ClientId {
+export function aClientId() {
   return v.parse(ClientIdSchema, crypto.randomUUID())
 }
 
-export function aClient(overrides: Partial<Client> = {}): Client {
+export function aClient(overrides: Partial<Client> = {}) {
   return v.parse(ClientSchema, {
     clientId: crypto.randomUUID(),
     name: 'Warung Kopi',
@@ -54,14 +53,14 @@ export async function issueKey(deps: TestDeps, clientId: ClientId, expiresInSeco
   return { text, key: v.parse(ApiKeySchema, key), header: `Bearer ${text}` }
 }
 
-export async function aStoredClient(deps: TestDeps, fields: Partial<Client> = {}): Promise<Client> {
+export async function aStoredClient(deps: TestDeps, fields: Partial<Client> = {}) {
   const clientId = v.parse(ClientIdSchema, deps.newId())
   const client = aClient({ clientId, name: 'Warung Kopi Satu', createdAt: deps.now(), ...fields })
   await insertClient(deps, client, 'test')
   return client
 }
 
-export function callerOf(client: Client): Caller {
+export function callerOf(client: Client) {
   return v.parse(CallerSchema, client)
 }
 
@@ -80,7 +79,7 @@ export function create(
   client: Client,
   request: PaymentRequest = aRequest(),
   idempotencyKey?: string,
-): Promise<CreateResult> {
+) {
   return createPayment(deps, { client, idempotencyKey, parsed: { ok: true, request } })
 }
 
@@ -94,7 +93,7 @@ export async function aPendingPayment(
   deps: TestDeps,
   client: Client,
   fields: Partial<PaymentRequest> = {},
-): Promise<Payment> {
+) {
   return (await create(deps, client, aRequest(fields))).payment
 }
 

@@ -5,7 +5,7 @@ import { minor } from '../../shared/money.ts'
 import { createInput } from '../../shared/payment/create/create-input.ts'
 import type { PaymentRequest } from '../../shared/payment/payment.ts'
 import { callJson, type HttpCall } from '../../shared/provider/call-json.ts'
-import type { CreateRequestInput, Provider } from '../../shared/provider/provider.ts'
+import type { CreateRequestInput } from '../../shared/provider/provider.ts'
 import { xenditProvider } from '../../shared/provider/xendit/xendit-provider.ts'
 import type { Secrets } from '../../shared/secrets.ts'
 import { NEVER_MS } from './patience.ts'
@@ -48,7 +48,7 @@ export function aCreateInput(
     name: 'Warung Kopi',
     returnUrl: 'https://merchant.example/return',
   },
-): CreateRequestInput {
+) {
   const request = {
     method: 'virtual_account' as const,
     channelCode: 'BCA',
@@ -133,7 +133,7 @@ export const SETTLED_TRANSACTION = {
 export function adapter(
   simulator: Awaited<ReturnType<typeof aSimulator>>,
   secretKey = SIMULATOR_KEY,
-): Provider {
+) {
   return xenditProvider({
     baseUrl: simulator.simulator.url,
     stage: 'local',

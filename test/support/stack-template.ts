@@ -8,7 +8,6 @@ import { addStacks } from '../../infra/stack/add-stacks.ts'
 import { FrontStack } from '../../infra/stack/front-stack.ts'
 import { GatewayStack } from '../../infra/stack/gateway-stack.ts'
 import type { WatchedFront } from '../../infra/stack/monitoring/alarms/front-alarms.ts'
-import type { Watched } from '../../infra/stack/monitoring/watched-stack.ts'
 import { type DeployedStage, deployedStage } from '../../infra/stack/stage.ts'
 import { CopiesStack } from '../../infra/stack/storage/table-copies.ts'
 
@@ -214,7 +213,7 @@ export function synthesisedCopies(stage: DeployedStage): StackTemplate {
   return madeOnce('copies', stage, (app) => new CopiesStack(app, stage, copies))
 }
 
-export function watchedIn(stage: string): Watched {
+export function watchedIn(stage: string) {
   const gateway = synthesised(stage).app.node.children.find(
     (child) => child instanceof GatewayStack,
   )

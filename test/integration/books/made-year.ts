@@ -38,7 +38,7 @@ const ENDS = ['paid', 'failed', 'returned', 'paid late']
  * A client with a year of payments, refunds and settlements, written as rows: the figures are those
  * that the gateway writes, without the year of simulated work. `seed` varies times and amounts.
  */
-export async function aClientOfAYear(deps: TestDeps, seed: number): Promise<Client> {
+export async function aClientOfAYear(deps: TestDeps, seed: number) {
   deps.clock.set(START)
   const client = await aStoredClient(deps)
   const { clientId } = client

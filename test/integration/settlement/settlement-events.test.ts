@@ -120,8 +120,8 @@ describe('a settlement is announced', () => {
         deps.clock.advance(FRESH_MS + 1)
       })
 
-      const told = (await act(late, settlement)) ?? settlement
-      const [event] = await eventsOf(deps, told)
+      const changed = (await act(late, settlement)) ?? settlement
+      const [event] = await eventsOf(deps, changed)
 
       expect(event?.endpointIds).toHaveLength(2)
     },

@@ -14,7 +14,7 @@ import { inTraffic } from '../traffic.ts'
 const PAYER = { returnUrl: 'https://example.com/', name: 'Next release' }
 
 /** Functions change, and stored data does not. */
-export async function updateStage(rehearsal: Rehearsal, merchant: Merchant): Promise<true> {
+export async function updateStage(rehearsal: Rehearsal, merchant: Merchant) {
   const { step } = rehearsal
   await step('npm run deploy over it, with a release that changes functions', async () => {
     await rehearsal.deploy(releaseOf(rehearsal, 'next-release', { payer: PAYER }))
