@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { derivedUuid } from '../../../shared/ids.ts'
 import { bookDay } from '../../../shared/journal/day-totals.ts'
 import { figuresOf, newEntry } from '../../../shared/journal/entry.ts'
@@ -13,14 +13,23 @@ import { payOut, sweptADayLater, sweptNow } from '../../support/settlement-build
 import { putRaw, type Raw, rawItem } from '../../support/tampering.ts'
 import { withoutTopic } from '../../support/test-deps.ts'
 import { payoutHistory } from './payout-history.ts'
-import { aStatementMerchant, closeDays, totalOfLines } from './statement-merchant.ts'
+import {
+  aStatementMerchant,
+  closeDays,
+  statementTest as it,
+  totalOfLines,
+} from './statement-merchant.ts'
 
 describe('pages of GET /v1/statement (design section 8)', () => {
-  it('has the same lines in pages of any size, and knows the closing of final days on each page', async () => {
-    const { deps, caller, ask, pages } = await aStatementMerchant()
-    await Array.fromAsync(payoutHistory(deps, caller))
+  it('has the same lines in pages of any size, and knows the closing of final days on each page', async ({
+    deps,
+    client,
+    ask,
+    pages,
+  }) => {
+    await Array.fromAsync(payoutHistory(deps, client))
     deps.clock.advance(3 * 86_400)
-    const midnight = await closeDays(deps, caller)
+    const midnight = await closeDays(deps, client)
     const days = { from: '2026-11-20', to: '2026-11-27' }
     const [whole] = await pages(days)
 
@@ -40,17 +49,20 @@ describe('pages of GET /v1/statement (design section 8)', () => {
     }
   })
 
-  it('keeps its figures between pages while payments are posted, and closes at what it showed', async () => {
-    const { deps, caller, statement } = await aStatementMerchant()
+  it('keeps its figures between pages while payments are posted, and closes at what it showed', async ({
+    deps,
+    client,
+    statement,
+  }) => {
     for (const amount of [100_000, 50_000, 70_000]) {
-      await aSucceededPayment(deps, caller, { notionalMinor: amount })
+      await aSucceededPayment(deps, client, { notionalMinor: amount })
       deps.clock.advance(60)
     }
     const first = await statement({ limit: '2' })
     // The later payment has a place after the page, the earlier one before it.
-    await aSucceededPayment(deps, caller, { notionalMinor: 30_000 })
+    await aSucceededPayment(deps, client, { notionalMinor: 30_000 })
     const earlier = addMs(deps.now(), -600_000)
-    await aSucceededPayment(deps, caller, { notionalMinor: 20_000, paidAt: earlier })
+    await aSucceededPayment(deps, client, { notionalMinor: 20_000, paidAt: earlier })
 
     const second = await statement({ limit: '2', after: first.next ?? '' })
 
@@ -63,10 +75,13 @@ describe('pages of GET /v1/statement (design section 8)', () => {
     expect((await statement()).closing_minor).toBe(totalOfLines(lines) + 15_980)
   })
 
-  it('answers CSV with the balance after each line, and the next page in the Link header', async () => {
-    const { deps, caller, ask } = await aStatementMerchant()
-    await aSucceededPayment(deps, caller, { externalReference: '=1+1' })
-    await payOut(deps, await sweptADayLater(deps, caller))
+  it('answers CSV with the balance after each line, and the next page in the Link header', async ({
+    deps,
+    client,
+    ask,
+  }) => {
+    await aSucceededPayment(deps, client, { externalReference: '=1+1' })
+    await payOut(deps, await sweptADayLater(deps, client))
     const csv = { accept: 'text/csv' }
 
     const first = await ask({ from: '2026-11-20', limit: '1' }, csv)
@@ -86,8 +101,13 @@ describe('pages of GET /v1/statement (design section 8)', () => {
   })
 })
 
-it('GET /v1/statement of a merchant with too many unsettled entries asks for an earlier day, and a page of entries takes ten queries at most', async () => {
-  const { deps, caller, ask, statement, pages } = await aStatementMerchant()
+it('GET /v1/statement of a merchant with too many unsettled entries asks for an earlier day, and a page of entries takes ten queries at most', async ({
+  deps,
+  client,
+  ask,
+  statement,
+  pages,
+}) => {
   const count = 5_000
   const start = deps.now()
   const addEntry = (number: number) => {
@@ -101,13 +121,13 @@ it('GET /v1/statement of a merchant with too many unsettled entries asks for an 
       postedAt: at,
       ...figures,
     })
-    return deps.table.write(putEntry(caller.clientId, entry))
+    return deps.table.write(putEntry(client.clientId, entry))
   }
   for (let number = 1; number < count; number++) await addEntry(number)
   deps.clock.advance(2 * 86_400)
   expect((await ask({ from: '2026-11-22' })).status).toBe(200)
   await addEntry(count)
-  const journal = { clientId: caller.clientId, span: { start, end: deps.now() } }
+  const journal = { clientId: client.clientId, span: { start, end: deps.now() } }
   const part = await readEntries(deps, { ...journal, limit: 99 }, () => false)
   expect(part).toMatchObject({ entries: [], next: { eligibleAt: addMs(start, 1_000) } })
 
@@ -121,7 +141,7 @@ it('GET /v1/statement of a merchant with too many unsettled entries asks for an 
   const lines = all.flatMap((page) => page.lines)
   expect([lines.length, all.at(-1)?.closing_minor]).toStrictEqual([count, count * 10])
   expect(lines.map(({ at }) => at)).toStrictEqual(lines.map(({ at }) => at).toSorted())
-  await sweptNow(deps, caller)
+  await sweptNow(deps, client)
   expect(await statement({ from: '2026-11-22' })).toMatchObject({ opening_minor: count * 10 })
 })
 
@@ -130,12 +150,12 @@ type Forgery = (...of: Parameters<typeof raisedAlone>) => object
 
 async function aSettledMonth() {
   const merchant = await aStatementMerchant()
-  const { deps, caller } = merchant
-  await aSucceededPayment(deps, caller)
-  await aSucceededPayment(deps, caller, { notionalMinor: 50_000 })
-  const settlement = await sweptADayLater(deps, caller)
+  const { deps, client } = merchant
+  await aSucceededPayment(deps, client)
+  await aSucceededPayment(deps, client, { notionalMinor: 50_000 })
+  const settlement = await sweptADayLater(deps, client)
   deps.clock.advance(3 * 86_400)
-  await closeDays(deps, caller)
+  await closeDays(deps, client)
   const key = settlementKey(settlement.settlementId)
   const forge = async (change: Forgery) => {
     const row = await rawItem(deps, key)
@@ -166,25 +186,25 @@ describe('GET /v1/statement when its two sources differ', () => {
     ['a total alone', raisedAlone],
     ['a total and the sums of its settlement', raisedWithSums],
   ])('answers 500 with a finding and one alert when %s is forged', async (_, change) => {
-    const { deps, caller, ask, forge } = await aSettledMonth()
+    const { deps, client, ask, forge } = await aSettledMonth()
     await forge(change)
 
     const answers = [await ask(DAYS), await ask({ ...DAYS, limit: '5' })]
 
     for (const { status, body } of answers)
       expect([status, body['code']]).toStrictEqual([500, 'internal_error'])
-    const subject = `${caller.clientId}#${bookDay(deps.now())}#statement_differs`
+    const subject = `${client.clientId}#${bookDay(deps.now())}#statement_differs`
     expect(deps.published).toStrictEqual([
       {
         kind: 'suspense.finding',
         subject,
-        message: expect.stringContaining(`audit-ledger --client_id ${caller.clientId}`),
+        message: expect.stringContaining(`audit-ledger --client_id ${client.clientId}`),
       },
     ])
     expect(await rawItem(deps, { pk: `SUSPENSE#${subject}`, sk: 'SUSPENSE' })).toMatchObject({
       kind: 'finding',
       status: 'open',
-      client_id: caller.clientId,
+      client_id: client.clientId,
     })
   })
 
@@ -201,17 +221,17 @@ describe('GET /v1/statement when its two sources differ', () => {
   })
 
   it('answers 500 when an entry of a final day is not in its settlement', async () => {
-    const { deps, caller, ask, settlement } = await aSettledMonth()
+    const { deps, client, ask, settlement } = await aSettledMonth()
     const at = addMs(settlement.sweptFrom, 5_000)
     const entry = newEntry({
-      entryId: derivedUuid('forged', caller.clientId),
+      entryId: derivedUuid('forged', client.clientId),
       type: 'correction',
       eligibleAt: at,
       postedAt: at,
       ...figuresOf(minor(7), ZERO, ZERO),
       otherMinor: minor(-7),
     })
-    await deps.table.write(putEntry(caller.clientId, entry))
+    await deps.table.write(putEntry(client.clientId, entry))
 
     expect((await ask(DAYS)).status).toBe(500)
     expect(deps.published).toHaveLength(1)
@@ -227,11 +247,11 @@ describe('GET /v1/statement when its two sources differ', () => {
   ])(
     'takes a cursor whose %s its caller altered for what it is: 422, and nothing is written',
     async (_, change) => {
-      const { own, deps, caller, settlement, ask, statement } = await aSettledMonth()
+      const { own, deps, client, settlement, ask, statement } = await aSettledMonth()
       await payOut(deps, settlement)
       deps.clock.advance(86_400)
-      await closeDays(deps, caller)
-      await aSucceededPayment(deps, caller)
+      await closeDays(deps, client)
+      await aSucceededPayment(deps, client)
       deps.published.length = 0
       const { next } = await statement({ from: DAYS.from, limit: '1' })
       const kept = JSON.parse(Buffer.from(next ?? '', 'base64url').toString())
@@ -247,13 +267,13 @@ describe('GET /v1/statement when its two sources differ', () => {
   )
 
   it('keeps the finding when the alert fails, and tells later', async () => {
-    const { deps, caller, forge } = await aSettledMonth()
+    const { deps, client, forge } = await aSettledMonth()
     await forge(raisedAlone)
     const silent = withoutTopic(deps)
 
-    const { status } = await call(silent, API.getStatement, { caller, query: DAYS })
+    const { status } = await call(silent, API.getStatement, { caller: client, query: DAYS })
 
-    const pk = `SUSPENSE#${caller.clientId}#${bookDay(deps.now())}#statement_differs`
+    const pk = `SUSPENSE#${client.clientId}#${bookDay(deps.now())}#statement_differs`
     expect(status).toBe(500)
     expect(await rawItem(deps, { pk, sk: 'SUSPENSE' })).toMatchObject({ work: 'alert' })
   })

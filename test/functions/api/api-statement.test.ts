@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { ZERO } from '../../../shared/money.ts'
 import { TimestampSchema } from '../../../shared/time.ts'
 import { API, type ApiClient, anApiClient, call, type Query } from '../../support/api-event.ts'
@@ -8,21 +8,24 @@ import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { payOut, sweptADayLater, sweptNow } from '../../support/settlement-builders.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { payoutHistory } from './payout-history.ts'
-import { aStatementMerchant, openNetOf, totalOfLines } from './statement-merchant.ts'
+import { statementTest as it, openNetOf, totalOfLines } from './statement-merchant.ts'
 
-async function atTime(deps: TestDeps, at: string, caller: ApiClient, amount = 100_000) {
+async function atTime(deps: TestDeps, at: string, client: ApiClient, amount = 100_000) {
   deps.clock.set(v.parse(TimestampSchema, at))
-  return aSucceededPayment(deps, caller, { notionalMinor: amount })
+  return aSucceededPayment(deps, client, { notionalMinor: amount })
 }
 
 describe('GET /v1/statement (design section 8)', () => {
-  it('closes today at pending + available + in settlement − open, after every step of a settlement', async () => {
-    const { own, deps, caller, statement } = await aStatementMerchant()
-
-    for await (const step of payoutHistory(deps, caller)) {
+  it('closes today at pending + available + in settlement − open, after every step of a settlement', async ({
+    own,
+    deps,
+    client,
+    statement,
+  }) => {
+    for await (const step of payoutHistory(deps, client)) {
       const { opening_minor, lines, closing_minor } = await statement()
       const { body } = await call(deps, API.getBalance, {
-        caller,
+        caller: client,
         query: { include: 'settlements' },
       })
 
@@ -34,9 +37,12 @@ describe('GET /v1/statement (design section 8)', () => {
     }
   })
 
-  it('has a line for each payment, payout and transfer that came back, and none for a failed or re-credited settlement', async () => {
-    const { deps, caller, statement } = await aStatementMerchant()
-    await Array.fromAsync(payoutHistory(deps, caller))
+  it('has a line for each payment, payout and transfer that came back, and none for a failed or re-credited settlement', async ({
+    deps,
+    client,
+    statement,
+  }) => {
+    await Array.fromAsync(payoutHistory(deps, client))
 
     const { lines, ...rest } = await statement({ from: '2026-11-20' })
 
@@ -67,12 +73,15 @@ describe('GET /v1/statement (design section 8)', () => {
   })
 
   // Public report: pay-tech-docs #1000.
-  it('joins months: closing is the next opening, and 2026-11-30T17:30Z is 1 December', async () => {
-    const { deps, caller, statement } = await aStatementMerchant()
-    await atTime(deps, '2026-11-29T10:00:00.000Z', caller)
-    await atTime(deps, '2026-11-30T16:59:59.999Z', caller, 50_000)
-    await atTime(deps, '2026-11-30T17:30:00.000Z', caller, 70_000)
-    await payOut(deps, await sweptADayLater(deps, caller))
+  it('joins months: closing is the next opening, and 2026-11-30T17:30Z is 1 December', async ({
+    deps,
+    client,
+    statement,
+  }) => {
+    await atTime(deps, '2026-11-29T10:00:00.000Z', client)
+    await atTime(deps, '2026-11-30T16:59:59.999Z', client, 50_000)
+    await atTime(deps, '2026-11-30T17:30:00.000Z', client, 70_000)
+    await payOut(deps, await sweptADayLater(deps, client))
     deps.clock.set(v.parse(TimestampSchema, '2027-01-02T03:00:00.000Z'))
 
     const november = await statement({ from: '2026-11-01', to: '2026-11-30' })
@@ -93,17 +102,16 @@ describe('GET /v1/statement (design section 8)', () => {
     })
   })
 
-  it('lists payouts last within a day, by settled_at', async () => {
-    const { deps, caller, statement } = await aStatementMerchant()
-    await atTime(deps, '2026-11-20T04:00:00.000Z', caller)
-    const settlement = await sweptADayLater(deps, caller)
-    await adjustBalance(deps, caller, 'correction', 7)
-    const later = await sweptNow(deps, caller)
+  it('lists payouts last within a day, by settled_at', async ({ deps, client, statement }) => {
+    await atTime(deps, '2026-11-20T04:00:00.000Z', client)
+    const settlement = await sweptADayLater(deps, client)
+    await adjustBalance(deps, client, 'correction', 7)
+    const later = await sweptNow(deps, client)
     for (const paid of [later, settlement]) {
       await payOut(deps, paid)
       deps.clock.advance(60)
     }
-    await aSucceededPayment(deps, caller)
+    await aSucceededPayment(deps, client)
 
     const { lines } = await statement({ from: '2026-11-21' })
 
@@ -113,10 +121,14 @@ describe('GET /v1/statement (design section 8)', () => {
     expect((lines[1]?.at ?? '') > (lines[3]?.at ?? '')).toBe(true)
   })
 
-  it('shows nothing of another merchant, and refuses its cursor', async () => {
-    const { deps, caller, ask, statement } = await aStatementMerchant()
-    await aSucceededPayment(deps, caller)
-    await aSucceededPayment(deps, caller)
+  it('shows nothing of another merchant, and refuses its cursor', async ({
+    deps,
+    client,
+    ask,
+    statement,
+  }) => {
+    await aSucceededPayment(deps, client)
+    await aSucceededPayment(deps, client)
     const other = await anApiClient(deps, { settlementFloorMinor: ZERO })
     const { next } = await statement({ limit: '1' })
 
@@ -131,7 +143,7 @@ describe('GET /v1/statement (design section 8)', () => {
     })
   })
 
-  it.each<[string, Query, string]>([
+  it.for<[string, Query, string]>([
     ['101 days', { from: '2026-08-12', to: '2026-11-20' }, 'to'],
     ['days in the future', { to: '2026-11-21' }, 'to'],
     ['a first day after the last', { from: '2026-11-20', to: '2026-11-19' }, 'from'],
@@ -139,17 +151,13 @@ describe('GET /v1/statement (design section 8)', () => {
     ['a time', { from: '2026-11-20T00:00:00Z' }, 'from'],
     ['an unreadable cursor', { after: 'x' }, 'after'],
     ['an unknown parameter', { month: '2026-11' }, 'month'],
-  ])('refuses %s with 422', async (_, query, field) => {
-    const { ask } = await aStatementMerchant()
-
+  ])('refuses %s with 422', async ([_, query, field], { ask }) => {
     const { status, body } = await ask(query)
 
     expect([status, Object.keys(Object(body['field_errors']))]).toStrictEqual([422, [field]])
   })
 
-  it('takes exactly 100 days', async () => {
-    const { statement } = await aStatementMerchant()
-
+  it('takes exactly 100 days', async ({ statement }) => {
     expect(await statement({ from: '2026-08-13', to: '2026-11-20' })).toMatchObject({ lines: [] })
   })
 })

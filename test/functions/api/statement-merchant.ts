@@ -8,12 +8,13 @@ import { API, type ApiClient, anApi, call, type Query } from '../../support/api-
 import { jakartaMidnightAfter } from '../../support/jakarta.ts'
 import { BANK } from '../../support/settlement-builders.ts'
 import { type MemoryDeps, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
 
 /** Reads its statement. Its table is its own. */
 export async function aStatementMerchant() {
   const own = memoryDeps()
-  const { deps, caller } = await anApi({ settlementFloorMinor: ZERO, bank: BANK }, own)
-  const ask = (query: Query = {}, headers: Query = {}, by: ApiClient = caller) =>
+  const { deps, caller: client } = await anApi({ settlementFloorMinor: ZERO, bank: BANK }, own)
+  const ask = (query: Query = {}, headers: Query = {}, by: ApiClient = client) =>
     call(deps, API.getStatement, { caller: by, query, headers })
   const statement = async (query: Query = {}) => {
     const { status, body } = await ask(query)
@@ -26,8 +27,18 @@ export async function aStatementMerchant() {
       all.push(await statement({ ...query, after: next }))
     return all
   }
-  return { own, deps, caller, ask, statement, pages }
+  return { own, deps, client, ask, statement, pages }
 }
+
+export const statementTest = testWith(
+  aStatementMerchant,
+  'own',
+  'deps',
+  'client',
+  'ask',
+  'statement',
+  'pages',
+)
 
 /** The net of the payments that are not posted yet. */
 export function openNetOf({ stored }: MemoryDeps) {

@@ -3,7 +3,7 @@
  * its figures, once, within 72 hours. Method: real stores; each approved action runs without an
  * approval, with one of other figures, and with its own.
  */
-import { describe, expect, it } from 'vitest'
+import { describe, expect } from 'vitest'
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import {
@@ -27,9 +27,12 @@ import {
   type TableCall,
   type TestDeps,
 } from '../../support/test-deps.ts'
+import { testWith } from '../../support/test-with.ts'
 import { APPROVER, askedApproval } from '../../support/with-approval.ts'
 import { CASES, REPEATABLE } from './approved-cases.ts'
 import { aCorrection, approve, approvedFor } from './approved-for.ts'
+
+const it = testWith(aCorrection, 'adjust', 'asked', 'clientId', 'deps', 'key')
 
 function act(deps: TestDeps, action: string, input: object) {
   return invokeWhole(action, deps, { operator: OPERATOR, ...input })
@@ -78,8 +81,7 @@ describe('an approved action (design section 11)', () => {
     },
   )
 
-  it('does not run by an approval that is used or over', async () => {
-    const { deps, adjust, asked } = await aCorrection()
+  it('does not run by an approval that is used or over', async ({ deps, adjust, asked }) => {
     const refusedFor = async (reason: string) =>
       expect(await adjust()).toMatchObject({
         status: 422,
@@ -96,8 +98,12 @@ describe('an approved action (design section 11)', () => {
     await refusedFor(`the last one was used at ${deps.now()}`)
   })
 
-  it('is refused when the approval is used between read and write', async () => {
-    const { deps, adjust, asked, key } = await aCorrection()
+  it('is refused when the approval is used between read and write', async ({
+    deps,
+    adjust,
+    asked,
+    key,
+  }) => {
     await approve(deps, asked)
     const used = beforeCommit(deps, async () => {
       await alter(deps, key, { used_at: deps.now() })
@@ -106,8 +112,7 @@ describe('an approved action (design section 11)', () => {
     expect(await adjust(used)).toMatchObject({ status: 422, body: { message } })
   })
 
-  it('is refused when the approval expires between read and write', async () => {
-    const { deps, asked } = await aCorrection()
+  it('is refused when the approval expires between read and write', async ({ deps, asked }) => {
     await approve(deps, asked)
     const found = await findValidApproval(deps, asked)
 
@@ -124,8 +129,12 @@ describe('an approved action (design section 11)', () => {
     expect(body).toMatchObject({ payload: { bank_reference: 'TRX7' } })
   })
 
-  it('is used by its time, which is another for each approval, also in one millisecond', async () => {
-    const { deps, clientId, asked, adjust } = await aCorrection()
+  it('is used by its time, which is another for each approval, also in one millisecond', async ({
+    deps,
+    clientId,
+    asked,
+    adjust,
+  }) => {
     await approve(deps, asked)
     expect((await adjust()).status).toBe(200)
 
@@ -135,8 +144,11 @@ describe('an approved action (design section 11)', () => {
     await expectBalanced(deps, { clientId })
   })
 
-  it('is approved once when two people approve it at the same time', async () => {
-    const { deps, clientId, asked } = await aCorrection()
+  it('is approved once when two people approve it at the same time', async ({
+    deps,
+    clientId,
+    asked,
+  }) => {
     const raced = beforeCommit(deps, () => approve(deps, asked, 'first@gateway.example'))
 
     const { status } = await approve(raced, asked)
@@ -145,8 +157,10 @@ describe('an approved action (design section 11)', () => {
     await expectBalanced(deps, { clientId })
   })
 
-  it('needs no approval for what lowers a balance, unless a repayment is taken back', async () => {
-    const { deps, clientId: client_id } = await aCorrection()
+  it('needs no approval for what lowers a balance, unless a repayment is taken back', async ({
+    deps,
+    clientId: client_id,
+  }) => {
     const lower = (fields: object) => act(deps, 'adjust-ledger', { client_id, ...fields })
 
     expect(await lower({ kind: 'correction', amount_minor: -9, reference: 'L' })).toMatchObject({
@@ -167,9 +181,11 @@ describe('an approved action (design section 11)', () => {
 })
 
 describe('approve', () => {
-  it('shows what it approves, for how long, and keeps a record in the list of the client', async () => {
-    const { deps, clientId, asked } = await aCorrection()
-
+  it('shows what it approves, for how long, and keeps a record in the list of the client', async ({
+    deps,
+    clientId,
+    asked,
+  }) => {
     const { body } = await approve(deps, asked)
 
     const until = addMs(deps.now(), 3 * DAY_MS)
@@ -203,8 +219,7 @@ describe('approve', () => {
 
   it.for(['payload', 'until', 'operator', 'used_at'])(
     'an approval whose %s was changed is a difference, of its client or of the gateway',
-    async (name) => {
-      const { deps, clientId, asked } = await aCorrection()
+    async (name, { deps, clientId, asked }) => {
       for (const approved of [asked, { action: 'payout-file', payload: { cancel: 1 } } as const]) {
         await approve(deps, approved)
         const key = approvalKey(approvalIdOf(approved))
@@ -218,8 +233,12 @@ describe('approve', () => {
     },
   )
 
-  it('is found by the record of its action when its use or the list of its own record is lost', async () => {
-    const { deps, clientId, asked, adjust } = await aCorrection()
+  it('is found by the record of its action when its use or the list of its own record is lost', async ({
+    deps,
+    clientId,
+    asked,
+    adjust,
+  }) => {
     await approve(deps, asked)
     await adjust()
     const id = approvalIdOf(asked)
@@ -242,8 +261,12 @@ describe('approve', () => {
     expect(await auditLedger(deps, clientId)).toMatchObject({ balanced: true })
   })
 
-  it('is a difference when its row was written without it', async () => {
-    const { deps, clientId, asked, adjust } = await aCorrection()
+  it('is a difference when its row was written without it', async ({
+    deps,
+    clientId,
+    asked,
+    adjust,
+  }) => {
     await deps.table.write(putApproval(newApproval(asked, 'nobody', deps.now()), undefined))
 
     expect(await adjust()).toMatchObject({ status: 200 })
