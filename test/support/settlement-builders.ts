@@ -44,6 +44,12 @@ export async function aLoneClient() {
   return { deps, client: await withoutFloor(deps) }
 }
 
+/** The same, with a posted payment. */
+export async function aLonePayment() {
+  const { deps, client } = await aLoneClient()
+  return { deps, client, payment: await aSucceededPayment(deps, client) }
+}
+
 export function inSteps(
   deps: TestDeps,
   rows = 1,

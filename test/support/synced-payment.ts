@@ -103,3 +103,12 @@ export async function expectSuspense(deps: TestDeps, id: string, fields: object)
 export function expectFinding(deps: TestDeps, subject: string, cause: string, fields: object) {
   return expectSuspense(deps, `${subject}#${cause}`, fields)
 }
+
+/** An open finding by default. */
+export function expectUnexplained(
+  deps: TestDeps,
+  subject: string,
+  fields: object = { status: 'open' },
+) {
+  return expectFinding(deps, subject, 'transaction_unexplained', fields)
+}

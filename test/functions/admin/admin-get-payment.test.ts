@@ -11,14 +11,18 @@ import { recordSuspense } from '../../../shared/suspense/record-suspense.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { bookRefund, someHeldMoney } from '../../support/money-rows.ts'
 import { auditRecordsOf, invokeAdmin, listedSuspenseIds } from '../../support/operator-actions.ts'
-import { aSucceededPayment } from '../../support/paid-builders.ts'
 import {
   aCreating,
   aPendingPayment,
   aStoredClient,
   succeededKey,
 } from '../../support/payment-builders.ts'
-import { aLoneClient, fail, sweptADayLater } from '../../support/settlement-builders.ts'
+import {
+  aLoneClient,
+  aLonePayment,
+  fail,
+  sweptADayLater,
+} from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
 import { changeRow } from '../../support/tampering.ts'
 import { memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
@@ -117,8 +121,7 @@ describe('get-payment', () => {
   })
 
   it('tells of a failed settlement that it failed', async () => {
-    const { deps, client } = await aLoneClient()
-    const payment = await aSucceededPayment(deps, client)
+    const { deps, client, payment } = await aLonePayment()
     const { settlementId: detail } = await fail(deps, await sweptADayLater(deps, client))
 
     const failure = { tone: 'bad', text: 'Settlement failed', detail }

@@ -26,7 +26,7 @@ import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { ledgerView } from '../../support/payment-builders.ts'
 import {
   aDayLater,
-  aLoneClient,
+  aLonePayment,
   aSettledClient,
   BY_OPERATOR,
   fail,
@@ -107,8 +107,7 @@ async function nextDay(deps: TestDeps, client: Client) {
 }
 
 async function aClientWithTwo() {
-  const { deps, client } = await aLoneClient()
-  const payment = await aSucceededPayment(deps, client)
+  const { deps, client, payment } = await aLonePayment()
   await aSucceededPayment(deps, client)
   return { deps, client, payment }
 }

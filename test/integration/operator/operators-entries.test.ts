@@ -28,7 +28,7 @@ import {
 } from '../../support/paid-builders.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
-import { aLoneClient, payOut, sweptNow } from '../../support/settlement-builders.ts'
+import { aLonePayment, payOut, sweptNow } from '../../support/settlement-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { alterSettlement, erase } from '../../support/tampering.ts'
 import { beforeCommit, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
@@ -192,8 +192,7 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
     ['stands beside a refund that goes out', 'pending', 409],
     ['the provider does not name', undefined, 502],
   ] as const)('books no transfer for a payment whose own row %s', async ([, rowStatus, status]) => {
-    const { deps, client } = await aLoneClient()
-    const payment = await aSucceededPayment(deps, client)
+    const { deps, payment } = await aLonePayment()
     const { transactions } = deps.provider
     const row = aTransaction(payment)
     if (rowStatus === 'success' || rowStatus === 'pending')
@@ -208,8 +207,7 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
   })
 
   clientTest('takes over a row of the provider with exactly its amount', async () => {
-    const { deps, client } = await aLoneClient()
-    const payment = await aSucceededPayment(deps, client)
+    const { deps, payment } = await aLonePayment()
     const row = {
       ...aHouseRow(deps, 'txn_out', -62_000),
       amountMinor: minor(60_000),

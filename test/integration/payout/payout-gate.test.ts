@@ -14,6 +14,7 @@ import { anOpenPayment, aSucceededPayment, post } from '../../support/paid-build
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
   aLoneClient,
+  aLonePayment,
   aSettledClient,
   fail,
   recredit,
@@ -181,8 +182,7 @@ it('each page of the register is counted before the next page is read', async ()
 })
 
 it('a finding about a payment counts, whatever its row and its register say', async () => {
-  const { deps, client } = await aLoneClient()
-  const payment = await aSucceededPayment(deps, client)
+  const { deps, client, payment } = await aLonePayment()
   const settlement = await sweptADayLater(deps, client)
   const item = await aFinding(deps, {
     cause: 'amount_differs',
@@ -230,8 +230,7 @@ it('a finding of a payment that two re-credits carried counts', async () => {
 })
 
 it('the gateway’s audit names a finding that names another payment than its id', async () => {
-  const { deps, client } = await aLoneClient()
-  const payment = await aSucceededPayment(deps, client)
+  const { deps, client, payment } = await aLonePayment()
   const { paymentId: subject } = payment
   const item = await aFinding(deps, { subject, cause: 'amount_differs', payment })
   for (const key of [suspenseKey(item.suspenseId), notedKey(item)])

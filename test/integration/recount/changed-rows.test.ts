@@ -15,7 +15,7 @@ import { aHouseRow, entryKeyOf } from '../../support/money-rows.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { succeededKey } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { aLoneClient, standingOf } from '../../support/settlement-builders.ts'
+import { aLonePayment, standingOf } from '../../support/settlement-builders.ts'
 import { creditedPayment, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
@@ -186,8 +186,7 @@ it('a recount brings back what a row that contradicts has moved, and its row of 
 })
 
 it('a recount puts a lost pointer, and names the altered event and the strange entry beside it', async () => {
-  const { deps, client } = await aLoneClient()
-  const payment = await aSucceededPayment(deps, client)
+  const { deps, client, payment } = await aLonePayment()
   const { paymentId, paymentDestination, createdAt } = payment
   const pointer = destinationKey(paymentDestination, createdAt, paymentId)
   await erase(deps, pointer)

@@ -35,7 +35,7 @@ import { aSucceededPayment, settledRowFor } from '../../support/paid-builders.ts
 import { aPendingPayment, payFirst } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
-  aLoneClient,
+  aLonePayment,
   auditedNow,
   fail,
   payOut,
@@ -78,8 +78,7 @@ it('a recount of many payments leaves the provider’s quota for the call that w
 
 /** Goal: a recount makes no forged row money, and no lost payout due again. */
 async function world() {
-  const { deps, client } = await aLoneClient()
-  const payment = await aSucceededPayment(deps, client)
+  const { deps, client, payment } = await aLonePayment()
   return { deps, client, payment, settlement: await sweptADayLater(deps, client) }
 }
 type World = Awaited<ReturnType<typeof world>>

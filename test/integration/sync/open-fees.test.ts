@@ -10,6 +10,7 @@ import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import {
   expectFinding,
   expectPayment,
+  expectUnexplained,
   findingAbout,
   type PaidUpstream,
   paymentOf,
@@ -119,10 +120,7 @@ describe('sync: a row that takes money back while its fee is not final', () => {
     await syncAfter(7 * DAY + 3_600)
 
     await expectPayment(deps, credited, { takenBackMinor: 30_000 })
-    await expectFinding(deps, 'txn_refund', 'transaction_unexplained', {
-      status: 'open',
-      amountMinor: 30_000,
-    })
+    await expectUnexplained(deps, 'txn_refund', { status: 'open', amountMinor: 30_000 })
   })
 
   heldTest.for(['a payment', 'held money'])(
@@ -143,7 +141,7 @@ describe('sync: a row that takes money back while its fee is not final', () => {
 
       await syncAfter(600)
 
-      await expectFinding(deps, 'txn_refund', 'transaction_unexplained', { status: 'open' })
+      await expectUnexplained(deps, 'txn_refund')
       const isHeld = of === 'held money'
       expect((await paymentOf(deps, credited)).movements).toHaveLength(isHeld ? 0 : 1)
       expect(await sumsOf(deps)).toMatchObject({ suspenseMinor: isHeld ? 0 : 100_000 })
@@ -170,7 +168,7 @@ describe('sync: a row that takes money back while its fee is not final', () => {
       await sync()
 
       expect(await item()).toMatchObject({ status: 'resolved', resolution: 'refunded' })
-      await expectFinding(deps, 'txn_refund', 'transaction_unexplained', { status: 'open' })
+      await expectUnexplained(deps, 'txn_refund')
     },
   )
 })

@@ -14,7 +14,7 @@ import {
   recredit,
   sweptNow,
 } from '../../support/settlement-builders.ts'
-import { expectFinding, findingAbout, rowNow } from '../../support/synced-payment.ts'
+import { expectUnexplained, findingAbout, rowNow } from '../../support/synced-payment.ts'
 import { booksOf } from '../books/books-world.ts'
 import { dyingBefore, syncTest } from './sync-test.ts'
 import { rowOut } from './transfer-rows.ts'
@@ -87,10 +87,7 @@ describe('the row of a payout that the provider made', () => {
 
     await sync(row)
 
-    await expectFinding(deps, row.transactionId, 'transaction_unexplained', {
-      status: 'open',
-      amountMinor: amount,
-    })
+    await expectUnexplained(deps, row.transactionId, { status: 'open', amountMinor: amount })
     expect((await booksOf(deps)).figures).toHaveProperty('at_bank.withdrawal', amount)
   })
 

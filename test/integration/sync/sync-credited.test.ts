@@ -181,7 +181,7 @@ describe('sync: a dispute that is won', () => {
 
       await syncAfter(5 * MINUTES)
 
-      expect((await paymentOf(deps, credited)).movements).toStrictEqual([])
+      await expectPayment(deps, credited, { movements: [] })
       expect(await pendingOf(deps, client)).toBe(95_900)
       expect(deps.published.at(-1)).toMatchObject({
         subject: `${row.transactionId}#disputed_amount_unknown`,

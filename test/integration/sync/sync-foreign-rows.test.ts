@@ -10,7 +10,7 @@ import { adjustBalance } from '../../support/money-rows.ts'
 import { entriesIn } from '../../support/paid-builders.ts'
 import {
   creditedPayment,
-  expectFinding,
+  expectUnexplained,
   expire,
   paidUpstream,
   paymentOf,
@@ -40,10 +40,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
 
       expect((await syncAfter(3_600)).complete).toBe(true)
       const about = { paymentId: credited.payment.paymentId, clientId: client.clientId }
-      await expectFinding(deps, row.transactionId, 'transaction_unexplained', {
-        amountMinor: 25_000,
-        ...about,
-      })
+      await expectUnexplained(deps, row.transactionId, { amountMinor: 25_000, ...about })
       expect(deps.published).toHaveLength(1)
       expect(await paymentOf(deps, credited)).toStrictEqual(credited.payment)
     },
@@ -180,7 +177,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
       expect(movedPayment.movements).toHaveLength(1)
       expect(await paymentOf(deps, credited)).toStrictEqual(movedPayment)
       const subject = `${row.transactionId}#failure`
-      await expectFinding(deps, subject, 'transaction_unexplained', { status: 'open', paymentId })
+      await expectUnexplained(deps, subject, { status: 'open', paymentId })
       // The audit after the test names an altered finding.
       await nameInFinding(paymentId)
     },

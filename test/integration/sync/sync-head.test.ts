@@ -9,9 +9,9 @@ import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { someHeldMoney } from '../../support/money-rows.ts'
 import {
-  expectFinding,
   expectPayment,
   expectSuspense,
+  expectUnexplained,
   rowNow,
 } from '../../support/synced-payment.ts'
 import { erase } from '../../support/tampering.ts'
@@ -168,7 +168,7 @@ describe('sync: the head', () => {
     }))
 
     expect((await sync()).complete).toBe(true)
-    await expectFinding(deps, id, 'transaction_unexplained', { status: 'open' })
+    await expectUnexplained(deps, id)
     await expectPayment(deps, credited, { feeStatus: 'actual' })
   })
 
@@ -186,7 +186,7 @@ describe('sync: the head', () => {
     await expectPayment(deps, paid, { status: 'succeeded' })
     await expectPayment(deps, credited, { feeStatus: 'estimated' })
     for (const { transactionId } of rows) {
-      await expectFinding(deps, transactionId, 'transaction_unexplained', { status: 'open' })
+      await expectUnexplained(deps, transactionId)
     }
   })
 

@@ -151,7 +151,7 @@ describe('sync: a row that returns money, and has a reference or a product of it
     deps.provider.silence('getPayment', 'server_error')
     await sync(rowOut(deps, { ...REFUND, product_id: credited.providerPaymentId }))
     for (let hours = 0; hours < 50; hours++) await syncAfter(3_600)
-    expect((await paymentOf(deps, credited)).movements).toStrictEqual([])
+    await expectPayment(deps, credited, { movements: [] })
     deps.provider.heal('getPayment')
 
     await syncAfter(3_600)

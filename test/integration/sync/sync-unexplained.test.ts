@@ -14,6 +14,7 @@ import { expectHouseBalanced } from '../../support/recount/expect-balanced.ts'
 import {
   expectFinding,
   expectPayment,
+  expectUnexplained,
   findingAbout,
   paymentOf,
   rowNow,
@@ -33,7 +34,7 @@ describe('sync: a transaction without a payment', () => {
     await sync(settledRow(foreignIds, deps.now()))
 
     expect(await syncAfter(3_600)).toMatchObject({ complete: true, unanswered: 0 })
-    await expectFinding(deps, foreignIds.providerPaymentId, 'transaction_unexplained', {
+    await expectUnexplained(deps, foreignIds.providerPaymentId, {
       amountMinor: 100_000,
       status: 'open',
     })
@@ -70,7 +71,7 @@ describe('sync: a transaction without a payment', () => {
     await sync({ ...aRow(providerPaymentId), type: 'return' })
     await syncAfter(3 * 86_400)
 
-    await expectFinding(deps, row.transactionId, 'transaction_unexplained', { status: 'open' })
+    await expectUnexplained(deps, row.transactionId)
     expect(deps.stored.items('SUSPENSE#')).toHaveLength(3)
   })
 
@@ -189,7 +190,7 @@ describe('sync: rows that are not rupiah', () => {
       await syncAfter(3_600)
 
       expect(await sumsOf(deps)).toStrictEqual(ZERO_SUMS)
-      await expectFinding(deps, row.transactionId, 'transaction_unexplained', { status: 'open' })
+      await expectUnexplained(deps, row.transactionId)
       expect(deps.published).toHaveLength(1)
     },
   )
@@ -204,7 +205,7 @@ describe('sync: rows that are not rupiah', () => {
 
       expect(await item()).toStrictEqual(held)
       expect(await sumsOf(deps)).toStrictEqual(sums)
-      await expectFinding(deps, 'txn_back', 'transaction_unexplained', { status: 'open' })
+      await expectUnexplained(deps, 'txn_back')
     },
   )
 

@@ -7,6 +7,7 @@ import { aFinding } from '../../support/money-rows.ts'
 import {
   expectFinding,
   expectPayment,
+  expectUnexplained,
   findingAbout,
   paymentOf,
   rowNow,
@@ -28,7 +29,7 @@ it.for([
     await sync(rowNow(deps, { ...credited, providerPaymentId: 'inv-1' }, { ...other, status }))
 
     expect(await paymentOf(deps, credited)).toStrictEqual(before)
-    await expectFinding(deps, subject, 'transaction_unexplained', { amountMinor: 100_000 })
+    await expectUnexplained(deps, subject, { amountMinor: 100_000 })
   },
 )
 
@@ -119,9 +120,7 @@ it.for(['reversed', 'failed'] as const)(
     const { providerMinor } = row
     const sums = { ...ZERO_SUMS, providerMinor, otherMinor: providerMinor }
     expect(await sumsOf(deps)).toStrictEqual(sums)
-    await expectFinding(deps, 'txn_second', 'transaction_unexplained', {
-      paymentId: credited.payment.paymentId,
-    })
+    await expectUnexplained(deps, 'txn_second', { paymentId: credited.payment.paymentId })
     const kept = { providerMinor: minor(95_000), keptMinor: minor(5_000) }
     rows.splice(1, 1)
     await sync({ ...second, ...kept, isFeeEnded: true })
@@ -247,6 +246,6 @@ it.for([true, false])(
       amountMinor: 100_000,
       status: 'open',
     })
-    expect((await paymentOf(deps, credited)).movements).toStrictEqual([])
+    await expectPayment(deps, credited, { movements: [] })
   },
 )

@@ -103,7 +103,7 @@ describe('sync: an open refund that becomes void', () => {
 
     for (let days = 0; days < 8; days++) await syncAfter(DAY)
 
-    expect((await paymentOf(deps, credited)).movements).toStrictEqual([])
+    await expectPayment(deps, credited, { movements: [] })
     expect(await pendingOf(deps, client)).toBe(95_460)
   })
 
@@ -136,7 +136,7 @@ describe('sync: an open refund that becomes void', () => {
     await syncAfter(3_700)
 
     expect(finished).toMatchObject({ applied: false })
-    expect((await paymentOf(deps, credited)).movements).toStrictEqual([])
+    await expectPayment(deps, credited, { movements: [] })
   })
 
   it('gives back no held money', async ({ deps, paid, sync, syncAfter, open }) => {
