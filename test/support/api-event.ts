@@ -161,7 +161,10 @@ export async function anApiClient(deps: TestDeps, fields: Partial<Client> = {}) 
 }
 export type ApiClient = Awaited<ReturnType<typeof anApiClient>>
 
-export async function anApi(fields: Partial<Client> = {}, deps: TestDeps = testDeps()) {
+export async function anApi<Deps extends TestDeps = TestDeps>(
+  fields: Partial<Client> = {},
+  deps = testDeps() as Deps,
+) {
   const caller = await anApiClient(deps, fields)
   const ask = (name: keyof typeof API, request: ApiRequest = {}) =>
     call(deps, API[name], { caller, ...request })

@@ -206,9 +206,10 @@ function total(amounts: readonly number[]) {
 }
 
 it('GET /v1/balance/entries and the nets of open payments add up to the four figures of the balance, at every moment (design section 8)', async () => {
-  const own = memoryDeps()
-  const { deps, caller } = await anApi({ settlementFloorMinor: ZERO, bank: BANK }, own)
-  const ask = (name: keyof typeof API, asked = {}) => call(deps, API[name], { caller, ...asked })
+  const { deps, caller, ask } = await anApi(
+    { settlementFloorMinor: ZERO, bank: BANK },
+    memoryDeps(),
+  )
   const seen: string[] = []
 
   for await (const step of payoutHistory(deps, caller)) {
@@ -220,7 +221,7 @@ it('GET /v1/balance/entries and the nets of open payments add up to the four fig
     const { in_settlement_minor: settling, paid_out_minor: paid } = body
     const balance = total([pending, available, settling, paid].map(Number))
     const nets = rows.map(({ client_net_minor }) => client_net_minor)
-    expect([step, total(nets) + openNetOf(own)]).toStrictEqual([step, balance])
+    expect([step, total(nets) + openNetOf(deps)]).toStrictEqual([step, balance])
     expect([step, columnOf(text, 'client_net_minor')]).toStrictEqual([step, nets])
     seen.push(...rows.map(({ type }) => type))
   }
@@ -229,9 +230,12 @@ it('GET /v1/balance/entries and the nets of open payments add up to the four fig
 })
 
 it('GET /v1/settlements/{id}/payments sums to each settlement: failed, re-credited, paid and returned', async () => {
-  const { deps, caller } = await anApi({ settlementFloorMinor: ZERO, bank: BANK }, memoryDeps())
+  const { deps, caller, ask } = await anApi(
+    { settlementFloorMinor: ZERO, bank: BANK },
+    memoryDeps(),
+  )
   await Array.fromAsync(payoutHistory(deps, caller))
-  const settlements = (await call(deps, API.listSettlements, { caller })).body['data'] as readonly {
+  const settlements = (await ask('listSettlements')).body['data'] as readonly {
     readonly id: string
     readonly status: string
     readonly net_minor: number
@@ -244,10 +248,8 @@ it('GET /v1/settlements/{id}/payments sums to each settlement: failed, re-credit
     'failed',
   ])
   for (const { id, gross_minor, net_minor } of settlements) {
-    const rows = (await call(deps, API.listSettlementPayments, { caller, id })).body[
-      'data'
-    ] as readonly EntryDto[]
-    const { text } = await call(deps, API.listSettlementPayments, { caller, id, headers: CSV })
+    const rows = (await ask('listSettlementPayments', { id })).body['data'] as readonly EntryDto[]
+    const { text } = await ask('listSettlementPayments', { id, headers: CSV })
 
     expect(total(rows.map(({ notional_minor }) => notional_minor))).toBe(gross_minor)
     expect(total(rows.map(({ client_net_minor }) => client_net_minor))).toBe(net_minor)

@@ -40,11 +40,11 @@ function rowsIn({ body }: { readonly body: Readonly<Record<string, unknown>> }) 
 }
 
 async function aMerchant() {
-  const { deps, caller } = await anApi({ settlementFloorMinor: ZERO })
+  const { deps, caller, ask } = await anApi({ settlementFloorMinor: ZERO })
   const entries = (query: Query = {}, headers: Query = {}) =>
-    call(deps, API.listBalanceEntries, { caller, query, headers })
+    ask('listBalanceEntries', { query, headers })
   const entriesOf = (id: string, query: Query = {}, headers: Query = {}) =>
-    call(deps, API.listSettlementPayments, { caller, id, query, headers })
+    ask('listSettlementPayments', { id, query, headers })
   return { deps, caller, entries, entriesOf }
 }
 

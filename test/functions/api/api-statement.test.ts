@@ -17,7 +17,6 @@ async function atTime(deps: TestDeps, at: string, client: ApiClient, amount = 10
 
 describe('GET /v1/statement (design section 8)', () => {
   it('closes today at pending + available + in settlement − open, after every step of a settlement', async ({
-    own,
     deps,
     client,
     statement,
@@ -32,7 +31,7 @@ describe('GET /v1/statement (design section 8)', () => {
       const owed = ['pending_minor', 'available_minor', 'in_settlement_minor']
         .map((name) => Number(body[name]))
         .reduce((a, b) => a + b, 0)
-      expect([step, closing_minor]).toStrictEqual([step, owed - openNetOf(own)])
+      expect([step, closing_minor]).toStrictEqual([step, owed - openNetOf(deps)])
       expect([step, opening_minor + totalOfLines(lines)]).toStrictEqual([step, closing_minor])
     }
   })

@@ -9,7 +9,7 @@ import { pointsOf } from '../../../shared/client/enforce-rate-limit.ts'
 import { rateKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
 import { insertDelivery, newDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
-import { API, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
 import { lambdaContext } from '../../support/operator-actions.ts'
 import { storeOpen, succeededPayment } from '../../support/paid-builders.ts'
 import { interceptTable, memoryDeps, storeRaw } from '../../support/test-deps.ts'
@@ -26,8 +26,7 @@ const LIMIT = 16
 const REFERENCE = 'order-17'
 
 async function aFatMerchant() {
-  const deps = memoryDeps()
-  const caller = await anApiClient(deps, { rateLimitPerSecond: LIMIT })
+  const { deps, caller, ask } = await anApi({ rateLimitPerSecond: LIMIT }, memoryDeps())
   const payments = Array.from({ length: 120 }, (_, at) => ({
     ...succeededPayment(caller, { paidAt: addMs(deps.now(), at), externalReference: REFERENCE }),
     // Random text does not deflate well.
@@ -36,7 +35,7 @@ async function aFatMerchant() {
   await storeOpen(deps, payments)
   const counter = async () =>
     Number((await deps.table.get(rateKey(caller.clientId, 'requests')))?.['points'] ?? 0)
-  return { deps, caller, counter }
+  return { deps, caller, ask, counter }
 }
 
 const BY_REFERENCE = { query: { external_reference: REFERENCE, per_page: '100' } }
@@ -87,8 +86,7 @@ it.each([
 })
 
 it('a list that takes its points page by page is served, though it needs four times the limit', async () => {
-  const deps = memoryDeps()
-  const caller = await anApiClient(deps, { rateLimitPerSecond: 2 })
+  const { deps, caller, ask } = await anApi({ rateLimitPerSecond: 2 }, memoryDeps())
   const { clientId } = caller
   const endpoint = await storedEndpoint(deps, { clientId })
   for (let at = 0; at < 400; at++) {
@@ -98,8 +96,8 @@ it('a list that takes its points page by page is served, though it needs four ti
   }
 
   const query = { status: 'succeeded' }
-  const answer = await call(deps, API.listWebhookDeliveries, { caller, query })
-  const next = await call(deps, API.getBalance, { caller })
+  const answer = await ask('listWebhookDeliveries', { query })
+  const next = await ask('getBalance')
 
   expect([answer.status, next.status]).toStrictEqual([200, 429])
   const row = await deps.table.get(rateKey(clientId, 'requests'))
@@ -107,8 +105,7 @@ it('a list that takes its points page by page is served, though it needs four ti
 })
 
 it('a redelivery that finds nothing to send is charged only what it reads', async () => {
-  const deps = memoryDeps()
-  const caller = await anApiClient(deps, { rateLimitPerSecond: 4 })
+  const { deps, caller, ask } = await anApi({ rateLimitPerSecond: 4 }, memoryDeps())
   const { clientId } = caller
   const { endpointId: id, ...endpoint } = await storedEndpoint(deps, { clientId })
   const since = deps.now()
@@ -122,7 +119,7 @@ it('a redelivery that finds nothing to send is charged only what it reads', asyn
     )
   }
 
-  const answer = await call(deps, API.redeliverToEndpoint, { caller, id, body: { since } })
+  const answer = await ask('redeliverToEndpoint', { id, body: { since } })
 
   expect(answer.body).toStrictEqual({ count: 0, next: null })
   const row = await deps.table.get(rateKey(clientId, 'requests'))
@@ -147,12 +144,12 @@ it('the last page of a long list takes its points before it reads the keys', asy
 })
 
 it('a refused body of 5 MB costs as many points as the largest body that is read', async () => {
-  const { deps, caller, counter } = await aFatMerchant()
+  const { ask, counter } = await aFatMerchant()
   const body = JSON.stringify(aPaymentBody({ description: 'x'.repeat(5_000_000) }))
 
-  const answer = await call(deps, API.createPayment, { caller, body })
+  const answer = await ask('createPayment', { body })
   const charged = await counter()
-  const next = await call(deps, API.getBalance, { caller })
+  const next = await ask('getBalance')
 
   expect([answer.status, answer.body['code'], next.status]).toStrictEqual([422, 'validation', 200])
   expect(charged).toBe(1 + Math.floor(64 / 6))

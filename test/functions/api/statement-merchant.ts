@@ -12,8 +12,8 @@ import { testWith } from '../../support/test-with.ts'
 
 /** Reads its statement. Its table is its own. */
 export async function aStatementMerchant() {
-  const own = memoryDeps()
-  const { deps, caller: client } = await anApi({ settlementFloorMinor: ZERO, bank: BANK }, own)
+  const fields = { settlementFloorMinor: ZERO, bank: BANK }
+  const { deps, caller: client } = await anApi(fields, memoryDeps())
   const ask = (query: Query = {}, headers: Query = {}, by: ApiClient = client) =>
     call(deps, API.getStatement, { caller: by, query, headers })
   const statement = async (query: Query = {}) => {
@@ -27,12 +27,11 @@ export async function aStatementMerchant() {
       all.push(await statement({ ...query, after: next }))
     return all
   }
-  return { own, deps, client, ask, statement, pages }
+  return { deps, client, ask, statement, pages }
 }
 
 export const statementTest = testWith(
   aStatementMerchant,
-  'own',
   'deps',
   'client',
   'ask',
