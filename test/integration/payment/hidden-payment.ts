@@ -1,10 +1,8 @@
 import { receiveCallback } from '../../../shared/payment/news/receive-callback.ts'
 import { parseCallback } from '../../../shared/provider/xendit/parse-callback.ts'
-import { callbackSecretName } from '../../../shared/secrets.ts'
+import { knowCallbackToken } from '../../support/api-event.ts'
 import { testDeps } from '../../support/test-deps.ts'
 import { aScene } from './payment-test.ts'
-
-export const TOKEN = 'a-callback-token-of-tests'
 
 /**
  * A payment whose customer has paid, at a provider whose read side shows the request, but not the
@@ -17,10 +15,7 @@ export async function aHiddenPayment(
   const scene = await aScene({}, givenDeps)
   const { deps, payment } = scene
   const { payments } = deps.provider
-  deps.secretValues.set(
-    callbackSecretName('test'),
-    JSON.stringify({ callback_tokens: [TOKEN, `another-${TOKEN}`] }),
-  )
+  knowCallbackToken(deps)
   const providerPaymentId = scene.pay()
   const upstreamPayment = payments.get(providerPaymentId)
   if (!upstreamPayment) throw new Error('the provider has no such payment')

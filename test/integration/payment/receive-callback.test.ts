@@ -3,7 +3,6 @@
  * can change nothing costs no call.
  */
 import { describe, expect } from 'vitest'
-import { handler } from '../../../functions/callback/receive-provider-callback.ts'
 import { minor } from '../../../shared/money.ts'
 import { refreshPayment } from '../../../shared/payment/news/refresh-payment.ts'
 import { findStoredPayment, recordCancelRequest } from '../../../shared/payment/payment-store.ts'
@@ -11,13 +10,13 @@ import type { ProviderRequest } from '../../../shared/provider/provider.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
-import { call } from '../../support/api-event.ts'
+import { CALLBACK, CALLBACK_TOKEN, call } from '../../support/api-event.ts'
 import { aCreating, aPendingPayment, checkWhenDue } from '../../support/payment-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { interceptTable, memoryDeps, recordTable, withoutQueue } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
-import { aHiddenPayment, TOKEN } from './hidden-payment.ts'
+import { aHiddenPayment } from './hidden-payment.ts'
 import { paymentTest as it } from './payment-test.ts'
 
 const PR_CREATING = 'pr-73762759-0c9b-8178-b48f-0480d694b643'
@@ -28,10 +27,9 @@ describe('a callback about a capture that the provider does not show yet', () =>
     async (visibility) => {
       const { deps, providerPaymentId, captureBody, showMoney, check, reread, ledger } =
         await aHiddenPayment(visibility)
-      const callback = { body: captureBody(), headers: { 'x-callback-token': TOKEN } }
+      const callback = { body: captureBody(), headers: { 'x-callback-token': CALLBACK_TOKEN } }
 
-      const route = 'POST /callbacks/xendit'
-      expect(await call(deps, { route, handler }, callback)).toMatchObject({ status: 500 })
+      expect(await call(deps, CALLBACK, callback)).toMatchObject({ status: 500 })
 
       expect(await reread()).toMatchObject({ status: 'pending', dueAt: deps.now() })
       const reason = visibility === 'unreachable' ? 'unanswered' : 'not_shown'

@@ -22,6 +22,7 @@ import {
   expectPayment,
   expectSuspense,
   findingAbout,
+  notifyOf,
   paymentOf,
   rowNow,
 } from '../../support/synced-payment.ts'
@@ -46,7 +47,7 @@ const it = heldTest
     return { item, refund, reread: () => findSuspense(deps, providerPaymentId) }
   })
   .extend('credit', ({ deps, paid: { providerPaymentId } }) => async () => {
-    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    await notifyOf(deps, providerPaymentId)
   })
 
 describe('held money that a payment is credited with after all', () => {
