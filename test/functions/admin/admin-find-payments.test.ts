@@ -228,7 +228,7 @@ const LINK =
   'provider_payment_id'
 const ONE_OF = 'give one of external_reference, payment_destination, provider_payment_id'
 
-it.each<[object, 422 | 404, string]>([
+it.each([
   [
     { external_reference: 'order-1' },
     422,

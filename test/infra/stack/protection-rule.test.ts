@@ -36,7 +36,7 @@ function recoveryOf(specification: object) {
   }
 }
 
-it.each<[string, Pattern]>([
+it.each([
   ['a trail is stopped', { eventName: 'StopLogging' }],
   [
     'a trail writes to another bucket, without the lock',
@@ -51,7 +51,7 @@ it.each<[string, Pattern]>([
   expect(isTold(detail)).toBe(true)
 })
 
-it.each<[string, Pattern]>([
+it.each([
   ['a call was refused', { eventName: 'StopLogging', errorCode: 'AccessDenied' }],
   [
     'a restored table gets the whole recovery',

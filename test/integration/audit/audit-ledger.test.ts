@@ -7,7 +7,7 @@ import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import type { Item } from '../../../shared/table/attributes.ts'
 import { deliveryKey, endpointKey, paymentKey, windowKey } from '../../../shared/table/keys.ts'
-import { type Step, update } from '../../../shared/table/step.ts'
+import { update } from '../../../shared/table/step.ts'
 import { DAY_MS, dayNumber, msBetween } from '../../../shared/time.ts'
 import { auditAnswer, mayBePaid } from '../../../shared/verdict/difference.ts'
 import { readVerdict } from '../../../shared/verdict/verdict-store.ts'
@@ -247,7 +247,7 @@ function changeEndpointUrl(delivered: Delivered) {
 }
 
 describe('the audit of deliveries', () => {
-  it.each<[string, string, (delivered: Delivered) => Step]>([
+  it.each([
     ['more rounds than attempts', 'round_start', changeDelivery({ roundStart: 2 })],
     ['a success without an attempt', 'attempts', changeDelivery({ attempts: 0 })],
     [

@@ -81,7 +81,7 @@ describe('a payment that is being created', () => {
     expect(await reread(deps, creating)).toEqual(paymentBefore)
   })
 
-  it.each<[string, Write]>([
+  it.each([
     ['a takeover', takeOver],
     ['another commit', commit],
     ['a success', succeed],
