@@ -161,9 +161,9 @@ export async function anApiClient(deps: TestDeps, fields: Partial<Client> = {}) 
 }
 export type ApiClient = Awaited<ReturnType<typeof anApiClient>>
 
-export async function anApi<Deps extends TestDeps = TestDeps>(
+export async function anApi<Own extends TestDeps = TestDeps>(
   fields: Partial<Client> = {},
-  deps = testDeps() as Deps,
+  deps = testDeps() as Own,
 ) {
   const caller = await anApiClient(deps, fields)
   const ask = (name: keyof typeof API, request: ApiRequest = {}) =>
