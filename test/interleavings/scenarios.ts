@@ -24,7 +24,7 @@ export type Scenario = {
 }
 
 /** One page of two entries a run: the busy client's window takes several runs. */
-const SMALL_STEPS: HistorySteps = { rows: 2, pages: 1, block: 1, atOnce: 100 }
+const SMALL_STEPS = { rows: 2, pages: 1, block: 1, atOnce: 100 }
 
 /** The same blocks of a digest, and every page in one run. */
 const LARGE_STEPS = { rows: 100, pages: 100, block: 1, atOnce: 100 }

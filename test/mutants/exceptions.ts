@@ -1,5 +1,5 @@
 /** Mutants that change nothing a test could see: their ids, by the reason. */
-const UNSEEN: Readonly<Record<string, readonly string[]>> = {
+const UNSEEN = {
   'Only the cost differs.': [
     'shared/client/api-key-store.ts noteKeyUse: comparison moved 5568343d',
     'shared/client/enforce-rate-limit.ts addDebt: comparison moved 33f2678b',

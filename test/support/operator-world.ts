@@ -10,7 +10,6 @@ import { deliveryKey, windowKey } from '../../shared/table/keys.ts'
 import { exists, put, update } from '../../shared/table/step.ts'
 import { expiresAfter } from '../../shared/time.ts'
 import { recordDifferences } from '../../shared/verdict/verdict-store.ts'
-import type { Delivery } from '../../shared/webhook/delivery/delivery.ts'
 import { deliveryRow } from '../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../shared/webhook/endpoint/endpoint.ts'
 import { aHouseRow, someHeldMoney } from './money-rows.ts'
@@ -109,7 +108,7 @@ async function abandonedDelivery(
 ) {
   const eventId = eventIdFor(subjectOfPayment(paymentId), 'payment.succeeded')
   const scheduled = await rowOf(deps, { deliveryId: deliveryIdFor(eventId, endpointId) })
-  const delivery: Delivery = { ...scheduled, ...ABANDONED }
+  const delivery = { ...scheduled, ...ABANDONED }
   const key = deliveryKey(delivery.deliveryId)
   const ttl = expiresAfter(deps.now(), RETENTION.deliveryMs)
   const row = deliveryRow({ ...listedDelivery(delivery), ttl })

@@ -81,7 +81,7 @@ Nothing was deployed.`)
     expect(text).toContain('-> aws cloudformation update-stack')
   })
 
-  const isFirst: DeployIo['preflight'] = async () => ({ findings: [], first: true })
+  const isFirst = async () => ({ findings: [], first: true })
 
   it('lists the remaining steps after the first deployment', async () => {
     const { text } = await runDeployTool(['--stage', 'dev'], { preflight: isFirst })

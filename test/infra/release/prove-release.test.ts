@@ -12,8 +12,8 @@ const aws = mockOf(LambdaClient)
 function versionOf(name: string) {
   return `arn:aws:lambda:ap-southeast-3:000000000000:function:gateway-dev-${name}:7`
 }
-const WORKER: Ask = { target: versionOf('deliver-webhook') }
-const ROUTE: Ask = { target: versionOf('api-get-balance'), route: 'GET /v1/balance' }
+const WORKER = { target: versionOf('deliver-webhook') }
+const ROUTE = { target: versionOf('api-get-balance'), route: 'GET /v1/balance' }
 
 function failure(errorType: string, errorMessage: string) {
   return {

@@ -14,10 +14,9 @@ import {
   guard,
   put,
   remove,
-  type Step,
   update,
 } from '../../../shared/table/step.ts'
-import type { QueryInput, Range } from '../../../shared/table/table.ts'
+import type { QueryInput } from '../../../shared/table/table.ts'
 import { describeOnDynamoDb } from '../../support/dynamodb.ts'
 import { isNightly } from '../../support/runs.ts'
 import {
@@ -36,7 +35,7 @@ import {
 } from './on-both.ts'
 
 /** Four items in two partitions. `inCorner` replaces `@` by a name that only one sequence has. */
-const KEYS: readonly Key[] = ['A', 'B#1', 'B#2', 'A'].map((sk, at) => ({ pk: `@${at % 2}`, sk }))
+const KEYS = ['A', 'B#1', 'B#2', 'A'].map((sk, at) => ({ pk: `@${at % 2}`, sk }))
 
 function inCorner<Value>(corner: string, value: Value) {
   return withNames(corner, value) as Value
@@ -96,7 +95,7 @@ const presence = fc.record({
   field: fc.constantFrom('pk', ...FIELDS),
 })
 
-const condition: fc.Arbitrary<Condition> = fc.letrec<{ condition: Condition }>((tie) => ({
+const condition = fc.letrec<{ condition: Condition }>((tie) => ({
   condition: fc.oneof(
     { depthSize: 'small', maxDepth: 2 },
     presence,
@@ -126,7 +125,7 @@ function change(name: string) {
   })
 }
 
-const changes: fc.Arbitrary<Changes> = fc
+const changes = fc
   .uniqueArray(field, { minLength: 1, maxLength: 5, size: 'max' })
   .chain((names) => fc.tuple(...names.map(change)))
   .map((parts) => {
@@ -148,7 +147,7 @@ function withId(at: Key, item: object) {
 const puts = fc
   .tuple(key, fc.subarray(FIELDS, { minLength: 8 }).chain(recordOf), maybe(condition))
   .map(([at, item, of]) => put(at, withId(at, item), of))
-const step: fc.Arbitrary<Step> = fc.oneof(
+const step = fc.oneof(
   { arbitrary: puts, weight: 3 },
   {
     arbitrary: fc.tuple(key, changes, maybe(condition)).map((parts) => update(...parts)),
@@ -159,7 +158,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const checks = fc.tuple(key, condition).map((parts) => guard(...parts))
 
 const bound = fc.constantFrom('A', 'B#', 'B#1', 't', ...TIMES, 'z')
-const range: fc.Arbitrary<Range> = fc.oneof(
+const range = fc.oneof(
   fc.record({ atMost: bound }),
   fc.record({ between: fc.tuple(bound, bound) }),
   fc.record({ beginsWith: bound }),
@@ -178,9 +177,7 @@ const INDEXED: readonly Source[] = ['@o1', '@o2'].flatMap((owner): readonly Sour
 function queryOf([index, ...partition]: Source, more: Omit<QueryInput, 'partition'>): QueryInput {
   return { ...(index && { index }), partition, ...more }
 }
-const EVERY_PARTITION: readonly QueryInput[] = INDEXED.map((source) =>
-  queryOf(source, { limit: 3 }),
-)
+const EVERY_PARTITION = INDEXED.map((source) => queryOf(source, { limit: 3 }))
 
 const queries = fc
   .record({
@@ -202,7 +199,7 @@ const transactions = fc
   })
   .map((steps) => transact(...steps))
 
-const request: fc.Arbitrary<Asked> = fc.oneof(
+const request = fc.oneof(
   { arbitrary: step, weight: 5 },
   { arbitrary: transactions, weight: 4 },
   key.map(get),
@@ -211,7 +208,7 @@ const request: fc.Arbitrary<Asked> = fc.oneof(
 )
 const start = fc.tuple(key, recordOf(FIELDS)).map(([at, item]) => put(at, withId(at, item)))
 
-const randomRequests: fc.Arbitrary<readonly Asked[]> = fc
+const randomRequests = fc
   .tuple(
     fc.array(start, { maxLength: 4, size: 'max' }),
     fc.array(request, { minLength: 5, maxLength: 20, size: 'max' }),
@@ -222,7 +219,7 @@ const SEQUENCES = isNightly ? 400 : 16
 const SIDE_BY_SIDE = 8
 const SEED = 20_261_102
 
-function unconditional(asked: Asked): Asked {
+function unconditional(asked: Asked) {
   return asked.kind !== 'transact'
     ? asked
     : {

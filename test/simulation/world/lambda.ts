@@ -46,7 +46,7 @@ export function invoke(
       )
       resolve(invocation)
     }
-    const process: Process = startProcess(world, name, options.crashAt, () => {
+    const process = startProcess(world, name, options.crashAt, () => {
       count(world.tally, 'fault crash')
       for (const listen of world.onEnded) listen(process, 'died')
       ended({ kind: 'died' })

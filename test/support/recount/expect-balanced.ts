@@ -6,7 +6,6 @@ import type { Deps } from '../../../shared/deps.ts'
 import { toItem } from '../../../shared/table/attributes.ts'
 import { journalPk, ledgerPk } from '../../../shared/table/keys.ts'
 import { queryAll } from '../../../shared/table/list-items.ts'
-import type { RawItem } from './books.ts'
 import { moneyProblemsOf } from './invariants.ts'
 
 const PAGE = 100
@@ -31,12 +30,12 @@ export async function expectHouseBalanced(deps: Deps) {
   expect(await auditWholeGateway(deps)).toStrictEqual({ balanced: true, differences: [] })
 }
 
-async function itemsOf(deps: Deps, pk: string): Promise<readonly RawItem[]> {
+async function itemsOf(deps: Deps, pk: string) {
   return (await queryAll(deps, { partition: [pk], limit: PAGE })).map(toItem)
 }
 
 /** All partitions with items that an index lists, each of them whole. */
-async function listedItems(deps: Deps, owner: string, entity: string): Promise<readonly RawItem[]> {
+async function listedItems(deps: Deps, owner: string, entity: string) {
   const rows = await queryAll(deps, { index: 'by-owner', partition: [owner, entity], limit: PAGE })
   const pks = new Set(rows.map(({ pk }) => String(pk)))
   return (await Promise.all([...pks].map((pk) => itemsOf(deps, pk)))).flat()
