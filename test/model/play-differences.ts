@@ -99,7 +99,7 @@ function dayOf(at: number) {
   return new Date(at + 7 * HOUR_MS).toISOString().slice(0, 10)
 }
 
-export async function audits({ deps, clients }: Play): Promise<readonly string[]> {
+export async function audits({ deps, clients }: Play) {
   const answers = [await auditWholeGateway(deps)]
   for (const { clientId } of clients) answers.push(await auditLedger(deps, clientId))
   return answers.flatMap((answer) =>

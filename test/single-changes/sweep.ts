@@ -4,7 +4,6 @@ import { judgeNewest } from '../../shared/audit/judge-parts.ts'
 import type { ClientId } from '../../shared/ids.ts'
 import { exists, put, remove } from '../../shared/table/step.ts'
 import { dayNumber } from '../../shared/time.ts'
-import type { Difference } from '../../shared/verdict/difference.ts'
 import { type Base, partialTable } from '../interleavings/partial-table.ts'
 import { type TestDeps, withRequests } from '../support/test-deps.ts'
 import type { SingleChange } from './single-changes.ts'
@@ -49,7 +48,7 @@ async function differencesIn({ deps, base, clientId }: Audited, change: SingleCh
 }
 
 /** A difference without a change. */
-export async function differencesAtRest(world: Audited): Promise<readonly Difference[]> {
+export async function differencesAtRest(world: Audited) {
   return (await differencesIn(world, undefined)).differences
 }
 

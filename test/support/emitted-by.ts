@@ -39,5 +39,3 @@ export function emittedBy(text: string) {
     ),
   )
 }
-
-export type Emitted = ReturnType<typeof emittedBy>[number]

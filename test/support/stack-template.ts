@@ -203,11 +203,11 @@ function byName(text: string, resources: Readonly<Record<string, RawResource>>) 
     : text.replace(arn, service === 'sns' ? `<${named}>` : `<${named}>.Arn`)
 }
 
-export function synthesisedFront(stage: DeployedStage): StackTemplate {
+export function synthesisedFront(stage: DeployedStage) {
   return madeOnce('front', stage, (app) => new FrontStack(app, stage))
 }
 
-export function synthesisedCopies(stage: DeployedStage): StackTemplate {
+export function synthesisedCopies(stage: DeployedStage) {
   const { copies } = stage
   if (!copies) throw new Error('the stage has no copies')
   return madeOnce('copies', stage, (app) => new CopiesStack(app, stage, copies))

@@ -214,7 +214,7 @@ type Hooks = {
 }
 
 /** The given deps keep working without the hooks. */
-export function interceptTable(deps: TestDeps, { before, after }: Hooks): TestDeps {
+export function interceptTable(deps: TestDeps, { before, after }: Hooks) {
   const requests = requestsAround(deps.requests, async (call, send) => {
     await before?.(call)
     const answer = await send()
@@ -224,19 +224,16 @@ export function interceptTable(deps: TestDeps, { before, after }: Hooks): TestDe
   return withRequests(deps, requests)
 }
 
-export function recordTable(deps: TestDeps): {
-  readonly deps: TestDeps
-  readonly calls: TableCall[]
-} {
+export function recordTable(deps: TestDeps) {
   const calls: TableCall[] = []
   return { deps: interceptTable(deps, { before: (call) => calls.push(call) }), calls }
 }
 
-export function queriesIn(calls: readonly TableCall[]): readonly QueryInput[] {
+export function queriesIn(calls: readonly TableCall[]) {
   return calls.flatMap((call) => ('query' in call ? [call.query] : []))
 }
 
-export function writtenKeys(calls: readonly TableCall[]): readonly Key[] {
+export function writtenKeys(calls: readonly TableCall[]) {
   return calls.flatMap((call) =>
     'steps' in call ? call.steps.flatMap(({ kind, key }) => (kind === 'check' ? [] : [key])) : [],
   )
@@ -268,11 +265,7 @@ export function withoutTopic<Own extends TestDeps>(deps: Own) {
 /**
  * Every request of this kind fails: it never arrives (`before`), or its answer is lost (`after`).
  */
-export function failingOn(
-  deps: TestDeps,
-  kind: TableCall['name'],
-  when: 'before' | 'after',
-): TestDeps {
+export function failingOn(deps: TestDeps, kind: TableCall['name'], when: 'before' | 'after') {
   return interceptTable(deps, {
     [when]: ({ name }: TableCall) => {
       if (name === kind) throw new Error('the table cannot be reached')

@@ -6,7 +6,7 @@ import type { Deps } from '../../../shared/deps.ts'
 import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
 import type { Provider } from '../../../shared/provider/provider.ts'
 import { jsonLog } from '../../../shared/runtime/json-log.ts'
-import { type Emitted, emittedBy } from '../../support/emitted-by.ts'
+import { emittedBy } from '../../support/emitted-by.ts'
 import { handOver as handOverTo, type Worker } from '../../support/operator-actions.ts'
 import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 
@@ -15,7 +15,7 @@ export const WATCHED_STAGE = 'prod'
 export type Scene = (deps: MemoryDeps) => Promise<unknown>
 
 /** Calls of the provider are logged as on AWS. */
-export async function emittedIn(scene: Scene): Promise<readonly Emitted[]> {
+export async function emittedIn(scene: Scene) {
   const output: string[] = []
   const deps = memoryDeps({ log: jsonLog(WATCHED_STAGE, (line) => void output.push(line)) })
   await scene({ ...deps, provider: { ...deps.provider, ...loggedProvider(deps.provider, deps) } })

@@ -47,7 +47,7 @@ export const syncTest = clientTest
   .extend('credited', ({ deps, client }) => creditedPayment(deps, client))
 
 /** Each process dies before it writes the finding. */
-export function dyingBefore(deps: TestDeps, suspenseId: string): TestDeps {
+export function dyingBefore(deps: TestDeps, suspenseId: string) {
   return interceptTable(deps, {
     before: (call) => {
       if (writtenKeys([call]).some(({ pk }) => pk.includes(suspenseId)))

@@ -1,11 +1,8 @@
-import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { SETTLED_TRANSACTION, scriptedProvider } from '../../support/scripted-provider.ts'
 import { json } from '../../support/scripted-server.ts'
 
 /** Rows as the adapter reads them from a page: a settled payment with other fields. */
-export async function readRows(
-  ...overrides: readonly object[]
-): Promise<readonly ProviderTransaction[]> {
+export async function readRows(...overrides: readonly object[]) {
   const page = {
     has_more: false,
     data: overrides.map((fields) => ({ ...SETTLED_TRANSACTION, ...fields })),
