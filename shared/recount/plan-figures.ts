@@ -19,7 +19,7 @@ import {
   countTransition,
   creditShard,
   moveOpenCredit,
-  shardRow,
+  putShards,
 } from '../ledger/shard-store.ts'
 import { NO_SUMS, type Window, writeOffInWindow } from '../ledger/window-store.ts'
 import { less, type Minor, minor, plus, ZERO } from '../money.ts'
@@ -193,13 +193,15 @@ export async function planLedger(
     ...NO_SUMS,
     lastSettlementId: settlements.at(-1)?.settlement.settlementId,
   }
+  const keys = [
+    ...[...Array(LEDGER_SHARDS).keys()].map((number) => shardKey(clientId, number)),
+    windowKey(clientId),
+  ]
+  const items = await deps.table.getMany(keys)
   const rows = [
-    ...Array.from({ length: LEDGER_SHARDS }, (_, number) =>
-      replaceRow(shardKey(clientId, number), shardRow({ closedUntil }), undefined),
-    ),
+    ...Object.values(putShards(clientId, closedUntil)),
     replaceRow(windowKey(clientId), window, undefined),
   ]
-  const items = await deps.table.getMany(rows.map(({ key }) => key))
   const lost = rows.filter((_, at) => items[at] === undefined)
   const lines = lost.flatMap(({ key }) => missingRow('ledger', key.sk))
   const steps = Object.fromEntries(lost.map((row) => [row.key.sk, row] as const))
