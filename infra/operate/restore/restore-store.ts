@@ -13,8 +13,10 @@ type RestoredTable = Pick<Table, 'write'> & { readonly get: (key: Key) => Promis
  * that was under way ends: audit-ledger begins a new one.
  */
 export function noteRestore({ write }: RestoredTable) {
-  const changes = { set: { restoredAt: timestampOf(Date.now()) }, add: { version: 1 } }
-  return write(update(verdictKey(GATEWAY_OWNER), { ...changes, remove: ['progress'] }))
+  const now = Date.now()
+  // The found version may be no number. No audit has read this one.
+  const set = { restoredAt: timestampOf(now), version: now }
+  return write(update(verdictKey(GATEWAY_OWNER), { set, remove: ['progress'] }))
 }
 
 /**

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { expect, it } from 'vitest'
-import { ZERO } from '../../../shared/money.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import type { SettlementDto } from '../../../shared/settlement/settlement-dto-schema.ts'
 import { markClosed } from '../../../shared/settlement/settlement-store.ts'
@@ -23,9 +22,9 @@ import {
   storedSettlement,
   sweptADayLater,
 } from '../../support/settlement-builders.ts'
-import { memoryDeps, requestsAround, withRequests } from '../../support/test-deps.ts'
+import { requestsAround, withRequests } from '../../support/test-deps.ts'
 import { payoutHistory } from './payout-history.ts'
-import { openNetOf } from './statement-merchant.ts'
+import { aMerchantWithoutFloor, openNetOf } from './statement-merchant.ts'
 
 it('GET /v1/settlements/{id} (spec 4.7, 2.3) shows every field, and null where there is no value yet', async () => {
   const { deps, caller, ask } = await anApi()
@@ -60,19 +59,17 @@ it('GET /v1/settlements/{id} (spec 4.7, 2.3) shows every field, and null where t
     settled_at: null,
     created_at: '2026-11-20T02:00:01.000Z',
   })
-  const {
-    bankName: bank_name,
-    bankAccountNo: bank_account_no,
-    bankAccountName: bank_account_name,
-  } = BANK
-  const bank = { bank_name, bank_account_no, bank_account_name, triggered_by: 'manual' }
-  const closed = {
+  expect(after).toStrictEqual({
+    ...before,
     id: paid.settlementId,
     status: 'manual_paid',
+    triggered_by: 'manual',
+    bank_name: BANK.bankName,
+    bank_account_no: BANK.bankAccountNo,
+    bank_account_name: BANK.bankAccountName,
     notes: 'batch 7',
     settled_at: settledAt,
-  }
-  expect(after).toStrictEqual({ ...before, ...bank, ...closed })
+  })
 })
 
 it('GET /v1/settlements/{id}?include=payout adds the reference and the batch, and nothing else is taken', async () => {
@@ -112,14 +109,14 @@ it('GET /v1/settlements (spec 4.6) lists each settlement as fetch shows it, by p
   const [third, first, ...second] = storedIds
   const expected = [third, ...second.toSorted().toReversed(), first]
   expect(pages[0]?.['data']).toContainEqual((await ask('getSettlement', { id: third ?? '' })).body)
-  const ids = pages.map(({ data }) => (data as { readonly id: string }[]).map(({ id }) => id))
+  const ids = pages.map(({ data }) => (data as SettlementDto[]).map(({ id }) => id))
   expect(ids).toStrictEqual([expected.slice(0, 2), expected.slice(2, 4), expected.slice(4), []])
   const paginations = [1, 2, 3, 4].map((number) => ({ page: number, per_page: 2 }))
   expect(pages.map((body) => body['pagination'])).toStrictEqual(paginations)
 })
 
 it('GET /v1/balance (spec 4.5) shows zeros, then what is pending, then what is in a settlement, what is paid out, and when a figure last changed', async () => {
-  const { deps, caller, ask } = await anApi({ settlementFloorMinor: ZERO, bank: BANK })
+  const { deps, caller, ask } = await aMerchantWithoutFloor()
 
   const before = await ask('getBalance')
   await aSucceededPayment(deps, caller)
@@ -159,7 +156,7 @@ it('GET /v1/payments/{id} (spec 2.1, 9) shows the fee that the provider kept, an
 })
 
 it('a row’s eligible_at less 24 hours lies in the period of its settlement alone, and is the paid_at of a payment that was posted within a day', async () => {
-  const { deps, caller, ask } = await anApi({ settlementFloorMinor: ZERO })
+  const { deps, caller, ask } = await aMerchantWithoutFloor()
   const paidLong = await anOpenPayment(deps, caller)
   const paid = await aSucceededPayment(deps, caller)
   await sweptADayLater(deps, caller)
@@ -170,9 +167,8 @@ it('a row’s eligible_at less 24 hours lies in the period of its settlement alo
   await aSucceededPayment(deps, caller)
 
   const rows = (await ask('listBalanceEntries')).body['data'] as readonly EntryDto[]
-  const settlements = (await ask('listSettlements')).body['data']
+  const periods = (await ask('listSettlements')).body['data'] as readonly SettlementDto[]
 
-  const periods = settlements as readonly SettlementDto[]
   expect(periods).toHaveLength(3)
   const dayBefore = ({ eligible_at: at }: EntryDto) => addMs(v.parse(TimestampSchema, at), -DAY_MS)
   const settlementsOf = (row: EntryDto) =>
@@ -206,10 +202,7 @@ function total(amounts: readonly number[]) {
 }
 
 it('GET /v1/balance/entries and the nets of open payments add up to the four figures of the balance, at every moment (design section 8)', async () => {
-  const { deps, caller, ask } = await anApi(
-    { settlementFloorMinor: ZERO, bank: BANK },
-    memoryDeps(),
-  )
+  const { deps, caller, ask } = await aMerchantWithoutFloor()
   const seen: string[] = []
 
   for await (const step of payoutHistory(deps, caller)) {
@@ -230,17 +223,9 @@ it('GET /v1/balance/entries and the nets of open payments add up to the four fig
 })
 
 it('GET /v1/settlements/{id}/payments sums to each settlement: failed, re-credited, paid and returned', async () => {
-  const { deps, caller, ask } = await anApi(
-    { settlementFloorMinor: ZERO, bank: BANK },
-    memoryDeps(),
-  )
+  const { deps, caller, ask } = await aMerchantWithoutFloor()
   await Array.fromAsync(payoutHistory(deps, caller))
-  const settlements = (await ask('listSettlements')).body['data'] as readonly {
-    readonly id: string
-    readonly status: string
-    readonly net_minor: number
-    readonly gross_minor: number
-  }[]
+  const settlements = (await ask('listSettlements')).body['data'] as readonly SettlementDto[]
 
   expect(settlements.map(({ status }) => status)).toStrictEqual([
     'manual_paid',

@@ -21,7 +21,7 @@ import {
 } from './statement-merchant.ts'
 
 describe('pages of GET /v1/statement (design section 8)', () => {
-  it('has the same lines in pages of any size, and knows the closing of final days on each page', async ({
+  it('has the same lines in pages of any size, knows the closing of final days on each page, and refuses a cursor of other days', async ({
     deps,
     client,
     ask,
@@ -45,7 +45,9 @@ describe('pages of GET /v1/statement (design section 8)', () => {
           final_until: midnight,
         })
       const after = all[0]?.next
-      if (after) expect((await ask({ ...days, from: '2026-11-19', limit, after })).status).toBe(422)
+      for (const day of ['from', 'to'])
+        if (after)
+          expect((await ask({ ...days, [day]: '2026-11-21', limit, after })).status).toBe(422)
     }
   })
 

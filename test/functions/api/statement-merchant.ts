@@ -10,10 +10,14 @@ import { BANK } from '../../support/settlement-builders.ts'
 import { type MemoryDeps, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
-/** Reads its statement. Its table is its own. */
+/** Its table is its own. */
+export function aMerchantWithoutFloor() {
+  return anApi({ settlementFloorMinor: ZERO, bank: BANK }, memoryDeps())
+}
+
+/** The same, and reads its statement. */
 export async function aStatementMerchant() {
-  const fields = { settlementFloorMinor: ZERO, bank: BANK }
-  const { deps, caller: client } = await anApi(fields, memoryDeps())
+  const { deps, caller: client } = await aMerchantWithoutFloor()
   const ask = (query: Query = {}, headers: Query = {}, by: ApiClient = client) =>
     call(deps, API.getStatement, { caller: by, query, headers })
   const statement = async (query: Query = {}) => {

@@ -156,7 +156,7 @@ describe('npm run restore', () => {
     const updates = documents.commandCalls(UpdateCommand).map(({ args }) => args[0].input)
     const Key = { pk: 'VERDICT#gateway' }
     expect(updates).toMatchObject([
-      { Key, UpdateExpression: 'SET #restored_at = :v0 ADD #version :v1 REMOVE #progress' },
+      { Key, UpdateExpression: 'SET #restored_at = :v0, #version = :v1 REMOVE #progress' },
       { ExpressionAttributeValues: { ':v0': '2026-11-19T04:00:00.000Z' } },
     ])
   })

@@ -1,5 +1,6 @@
 /** Goal: no difference that an audit has found is lost before it is repaired or accepted. */
 import { describe, expect } from 'vitest'
+import { noteRestore } from '../../../infra/operate/restore/restore-store.ts'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditGateway, auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { judgeParts } from '../../../shared/audit/judge-parts.ts'
@@ -25,7 +26,7 @@ import {
   withoutSleep,
 } from '../../support/settlement-builders.ts'
 import { alter } from '../../support/tampering.ts'
-import { beforeFirst, interceptTable, type TestDeps } from '../../support/test-deps.ts'
+import { beforeFirst, interceptTable, type TestDeps, writesTo } from '../../support/test-deps.ts'
 import { accept } from '../../support/with-approval.ts'
 import { differenceOf, auditedTest as it } from '../payout/recorded-settlement.ts'
 
@@ -239,17 +240,21 @@ describe('a verdict row that is unreadable', () => {
     expect(verdict.historyDay).toBeDefined()
   })
 
-  it('of the gateway keeps the time of its last restore', async ({ deps, client }) => {
-    const restoredAt = deps.now()
-    await alter(deps, verdictKey(GATEWAY_OWNER), { ...UNREADABLE, restored_at: restoredAt })
+  it('of the gateway keeps the time of a restore that is noted meanwhile', async ({
+    deps,
+    client,
+  }) => {
+    const key = verdictKey(GATEWAY_OWNER)
+    await alter(deps, key, UNREADABLE)
     aDayLater(deps)
+    const restored = beforeFirst(deps, writesTo(key), () => noteRestore(deps.requests))
 
-    const { differences } = await auditWholeGateway(withoutSleep(deps))
+    const { differences } = await auditWholeGateway(withoutSleep(restored))
 
     expect(differences).toMatchObject([{ what: 'verdict', id: GATEWAY_OWNER }])
     expect(await readVerdict(deps, GATEWAY_OWNER)).toMatchObject({
       figuresAt: deps.now(),
-      restoredAt,
+      restoredAt: expect.any(String),
     })
     expect(await standingOf(deps, client)).toStrictEqual([])
   })

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { issueApiKey, revokeApiKey } from '../../../shared/client/api-key-store.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
-import { endpointKey, entryKey } from '../../../shared/table/keys.ts'
+import { deletedEndpointKey, endpointKey, entryKey } from '../../../shared/table/keys.ts'
+import { deleteEndpoint } from '../../../shared/webhook/endpoint/change-endpoint.ts'
 import { adjustBalance, aFinding } from '../../support/money-rows.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
@@ -22,8 +23,10 @@ it('a recount makes an endpoint as its records say, unless it changes meanwhile'
   deps,
   client,
 }) => {
-  const key = endpointKey(await storedEndpoint(deps, { clientId: client.clientId }))
+  const endpoint = await storedEndpoint(deps, { clientId: client.clientId })
+  const key = endpointKey(endpoint)
   const row = await rawItem(deps, key)
+  await alter(deps, key, deletedEndpointKey(endpoint))
   await alter(deps, key, { enabled: false, slow_since: 'x', last_alert_at: 'x' })
   const overtaken = beforeCommit(deps, () => alter(deps, key, { event_types: [] }))
 
@@ -31,6 +34,19 @@ it('a recount makes an endpoint as its records say, unless it changes meanwhile'
 
   expect((await recount(deps, client)).left).toStrictEqual([])
   expect(await rawItem(deps, key)).toStrictEqual(row)
+})
+
+it('a recount counts an endpoint whose record of deletion it writes anew as gone', async ({
+  deps,
+  client,
+}) => {
+  const { clientId } = client
+  const endpoint = await storedEndpoint(deps, { clientId })
+  deps.clock.advance(1)
+  await deleteEndpoint(deps, { ...endpoint, operator: 'ana' })
+  await loseRecords(deps, clientId, -1)
+
+  expect((await recount(deps, client)).written).toHaveLength(1)
 })
 
 it('a recount writes a lost record of an operator before its own', async ({ deps, client }) => {

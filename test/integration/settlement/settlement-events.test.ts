@@ -254,7 +254,7 @@ async function repaired(deps: TestDeps, client: Pick<Client, 'clientId'>) {
   expect(await balanced(deps, client)).toBe(true)
 }
 
-it('the audit finds an altered event, and one that nothing explains', async ({
+it('an event that nothing explains is a difference, and stops the failure that it tells of', async ({
   deps,
   client,
   settlement,
