@@ -134,7 +134,11 @@ export async function recordDifferences(
     const dropped = new Set(unaccepted).difference(new Set(mostImportant(unaccepted)))
     const isKept = (one: Standing) => !dropped.has(one)
     const others = typeof changed === 'function' ? changed(before) : changed
-    const after = { ...before, standing: standing.filter(isKept), ...others }
+    // Of two audits at the same time the audit that began last counts.
+    const { figuresAt = deps.now() } = others
+    const lastAt = before.figuresAt ?? ''
+    const isOvertaken = figuresAt < lastAt && lastAt <= deps.now()
+    const after = { ...before, standing: standing.filter(isKept), ...(!isOvertaken && others) }
     const isAdded = (one: Standing) => !before.standing.some((other) => isIdentical(other, one))
     const kept = unaccepted.filter(isKept)
     // An unchanged verdict is not written, because a payout may depend on its version.

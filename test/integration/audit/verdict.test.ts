@@ -146,12 +146,16 @@ describe('the differences that audits have found', () => {
         await alter(deps, key, { written_off_minor: 5 })
         deps.clock.advance(1)
         await auditLedger(deps, clientId)
+        figuresAt = (await readVerdict(deps, clientId)).figuresAt
       })
+      let figuresAt: unknown
 
       await audit(overtaken, clientId)
 
-      const standing = await standingOf(deps, { clientId })
-      expect(standing).toMatchObject([{ what: 'window.written_off_minor' }])
+      expect(await readVerdict(deps, clientId)).toMatchObject({
+        figuresAt,
+        standing: [{ what: 'window.written_off_minor' }],
+      })
     },
   )
 
