@@ -1,6 +1,6 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import type { Step } from '../../../shared/table/step.ts'
-import { type RawItem, wholeRow } from '../../support/recount/books.ts'
+import { wholeRow } from '../../support/recount/books.ts'
 import { count } from '../world/tally.ts'
 import { type World } from '../world/world.ts'
 
@@ -68,12 +68,13 @@ function itemOf({ step }: Refused) {
   return step.kind === 'put' ? wholeRow(step.item) : {}
 }
 
-function attemptIn(item: RawItem = {}) {
-  return Number(wholeRow(item)['attempt'])
+function attemptIn({ was = {} }: Refused) {
+  return `,"value":${Number(wholeRow(was)['attempt'])}`
 }
 
-function compares({ step }: Refused, field: string, test: string) {
-  return JSON.stringify(step.condition ?? {}).includes(`"test":"${test}","field":"${field}"`)
+function compares({ step }: Refused, field: string, test: string, value = '') {
+  const text = `"test":"${test}","field":"${field}"${value}`
+  return JSON.stringify(step.condition ?? {}).includes(text)
 }
 
 export const REFUSALS: Situations<Refused> = {
@@ -86,8 +87,8 @@ export const REFUSALS: Situations<Refused> = {
   ],
   'a commit is refused': [250, isCommit],
   'an attempt continues after its lease has expired': [
-    1_000,
-    (refused) => isCommit(refused) && attemptIn(refused.was) > attemptIn(itemOf(refused)),
+    250,
+    (refused) => isCommit(refused) && !compares(refused, 'attempt', 'equals', attemptIn(refused)),
   ],
   'a success is refused': [
     250,
