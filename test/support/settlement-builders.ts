@@ -44,7 +44,7 @@ export async function aLoneClient() {
   return { deps, client: await withoutFloor(deps) }
 }
 
-/** The same, with a posted payment. */
+/** A lone client with a posted payment. */
 export async function aLonePayment() {
   const { deps, client } = await aLoneClient()
   return { deps, client, payment: await aSucceededPayment(deps, client) }

@@ -10,12 +10,12 @@ import { BANK } from '../../support/settlement-builders.ts'
 import { type MemoryDeps, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
-/** Its table is its own. */
+/** A merchant alone in its table. */
 export function aMerchantWithoutFloor() {
   return anApi({ settlementFloorMinor: ZERO, bank: BANK }, memoryDeps())
 }
 
-/** The same, and reads its statement. */
+/** Such a merchant, and what reads its statement. */
 export async function aStatementMerchant() {
   const { deps, caller: client } = await aMerchantWithoutFloor()
   const ask = (query: Query = {}, headers: Query = {}, by: ApiClient = client) =>

@@ -103,7 +103,7 @@ describe('held money that a payment is credited with after all', () => {
     const about = { cause: 'wrong_amount', payment: paid.payment } as const
     await holdMoney(deps, someHeldMoney(deps, paid.providerPaymentId, 100_000, about))
     deps.provider.transactions.push(rowNow(deps, paid))
-    // One process dies after the credit, and another process before it books the row.
+    // A process dies after the credit, and a second process before it books the row.
     for (let died = 0; died < 2; died++)
       await syncProviderTransactions(dyingBefore(deps, paid.providerPaymentId))
     deps.clock.advance(600)
