@@ -154,7 +154,8 @@ function announceDispute(
   { capture, amount }: { readonly capture: Transaction; readonly amount: number },
 ) {
   const isOpen = event === 'dispute.action_required'
-  const now = timestampNow(world)
+  const nowMs = world.nowMs()
+  const now = toTimestamp(nowMs)
   announce(world, event, {
     id: capture.product_id.replace(/^py-/, 'mi-dspt-'),
     status: event.slice('dispute.'.length).toUpperCase(),
@@ -166,7 +167,7 @@ function announceDispute(
     reference_id: capture.reference_id,
     created_at: now,
     updated_at: now,
-    due_date: isOpen ? toTimestamp(world.nowMs() + ANSWER_DAYS * DAY_MS) : null,
+    due_date: isOpen ? toTimestamp(nowMs + ANSWER_DAYS * DAY_MS) : null,
   })
 }
 

@@ -75,8 +75,8 @@ export function bookCapture(
   })
   applyRowFaults(world, row.id)
   settleTransaction(world, row.id)
-  if (settleAtMs > world.nowMs())
-    world.agenda.add({ kind: 'settle', id: row.id, dueMs: settleAtMs })
+  // Also if it has settled now: the time may have come between the two reads of the clock.
+  world.agenda.add({ kind: 'settle', id: row.id, dueMs: settleAtMs })
   return settleAtMs
 }
 
