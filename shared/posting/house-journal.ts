@@ -68,8 +68,7 @@ export function bookUnmatchedRow(
   row: HouseRow,
   finding?: Suspense,
 ) {
-  const booking = { type: 'unmatched', legs: unmatchedLegs(row) } as const
-  return bookWithFinding(deps, row, booking, finding)
+  return bookWithFinding(deps, row, { type: 'unmatched', legs: unmatchedLegs(row) }, finding)
 }
 
 type Booking = Pick<HouseEntry, 'type' | 'clientId' | 'suspenseId'> & { readonly legs: Legs }
@@ -107,8 +106,9 @@ function stepsOf(
   { legs, ...booking }: Booking,
   postedAt: Timestamp,
 ): Steps<string> {
-  const about = { transactionId, rowAt, amountMinor, feeMinor }
-  return bookOnce(newHouseEntry({ ...about, postedAt, ...booking, ...legs }))
+  return bookOnce(
+    newHouseEntry({ transactionId, rowAt, amountMinor, feeMinor, postedAt, ...booking, ...legs }),
+  )
 }
 
 /**

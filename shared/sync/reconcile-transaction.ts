@@ -112,7 +112,7 @@ async function reconcileNonPayment(
   { transaction, payment }: RowWithPayment,
 ): Promise<Reconciled> {
   const { type, status } = transaction
-  if (type === 'account' && status !== 'unknown' && payment === undefined) {
+  if (type === 'account' && status !== 'unknown') {
     const row = houseRowOf(transaction)
     if (status !== 'success') {
       await bookBackVoid(deps, transaction)
@@ -120,7 +120,10 @@ async function reconcileNonPayment(
     }
     const payout = await payoutOfRow(deps, transaction)
     const transfer = payout ? 'withdrawal' : transaction.transfer
-    const named = payout?.finding ?? (await transferCaseOf(deps, transaction))
+    const named =
+      payout?.finding ??
+      (await transferCaseOf(deps, transaction)) ??
+      (payment && rowFinding(deps, transaction, payment))
     if (transfer)
       await bookTransfer(deps, row, transfer, {
         contradiction: syncFinding(deps, transaction, { cause: 'row_contradicts' }),
@@ -129,7 +132,7 @@ async function reconcileNonPayment(
     else await bookUnmatchedRow(deps, row, named)
     return 'passed_over'
   }
-  if (moneyRowOf(transaction) && isAboutCredit(payment, transaction)) {
+  if (type !== 'unknown' && moneyRowOf(transaction) && isAboutCredit(payment, transaction)) {
     return reconcileCredit(deps, payment, transaction)
   }
   const isMoneyBack = moneyRowOf(transaction) && transaction.providerPaymentId === ''

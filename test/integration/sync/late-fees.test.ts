@@ -14,12 +14,8 @@ import {
 import type { TestDeps } from '../../support/test-deps.ts'
 import { sumsOf } from './held-money.ts'
 import { syncTest } from './sync-test.ts'
-import { rowOut } from './transfer-rows.ts'
+import { FINAL, rowOut } from './transfer-rows.ts'
 
-const FINAL = {
-  net_amount: 62_500,
-  fee: { status: 'COMPLETED', xendit_fee: 2_500, value_added_tax: 0 },
-}
 const MORE = { net_amount: 63_000, fee: { ...FINAL.fee, xendit_fee: 3_000 } }
 /** The row still shows the fee that it no longer moves. */
 const GIVEN_BACK = { net_amount: 60_000, fee: { ...FINAL.fee, status: 'REVERSED' } }

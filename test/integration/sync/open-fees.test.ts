@@ -17,7 +17,7 @@ import {
   rowNow,
 } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { heldTest, sumsOf } from './held-money.ts'
+import { heldTest, refundFields, sumsOf } from './held-money.ts'
 import { dyingBefore, syncTest } from './sync-test.ts'
 import { rowOut } from './transfer-rows.ts'
 
@@ -130,18 +130,16 @@ describe('sync: a row that takes money back while its fee is not final', () => {
       const row = of === 'a payment' ? rowNow(deps, credited) : heldRow
       rows.push({
         ...row,
-        type: 'return',
-        transactionId: 'txn_refund',
-        providerMinor: minor(-100_000),
+        ...refundFields,
         createdAt: addMs(deps.now(), -8 * DAY_MS),
         hasOpenFee: true,
         updatedAt: deps.now(),
       })
-      await syncProviderTransactions(dyingBefore(deps, 'txn_refund#transaction_unexplained'))
+      await syncProviderTransactions(dyingBefore(deps, 'txn_back#transaction_unexplained'))
 
       await syncAfter(600)
 
-      await expectUnexplained(deps, 'txn_refund')
+      await expectUnexplained(deps, 'txn_back')
       const isHeld = of === 'held money'
       expect((await paymentOf(deps, credited)).movements).toHaveLength(isHeld ? 0 : 1)
       expect(await sumsOf(deps)).toMatchObject({ suspenseMinor: isHeld ? 0 : 100_000 })
@@ -152,15 +150,7 @@ describe('sync: a row that takes money back while its fee is not final', () => {
     'takes nothing of held money before, and is told after',
     async ({ deps, hold, sync }) => {
       const { heldRow, item } = await hold('second_capture')
-      const refund = {
-        ...heldRow,
-        type: 'return',
-        transactionId: 'txn_refund',
-        providerMinor: minor(-100_000),
-        updatedAt: deps.now(),
-        hasOpenFee: true,
-      } as const
-      await sync(refund)
+      await sync({ ...heldRow, ...refundFields, updatedAt: deps.now(), hasOpenFee: true })
       expect(await item()).toMatchObject({ status: 'open' })
       expect(await sumsOf(deps)).toMatchObject({ suspenseMinor: 100_000 })
 
@@ -168,7 +158,7 @@ describe('sync: a row that takes money back while its fee is not final', () => {
       await sync()
 
       expect(await item()).toMatchObject({ status: 'resolved', resolution: 'refunded' })
-      await expectUnexplained(deps, 'txn_refund')
+      await expectUnexplained(deps, 'txn_back')
     },
   )
 })

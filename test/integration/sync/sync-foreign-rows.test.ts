@@ -189,7 +189,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
     ['holds', false, NOT_SETTLED],
   ] as const)(
     'a payment’s own row that fails after the gateway %s its money is one finding',
-    async ([, isCredited, fields], { deps, client, rows, sync, syncAfter }) => {
+    async ([, isCredited, fields], { deps, client, sync, syncAfter, showAnew }) => {
       const paid = await (isCredited ? creditedPayment(deps, client) : paidUpstream(deps, client))
       if (!isCredited) await expire(deps, paid.payment)
       const own = rowNow(deps, paid, fields)
@@ -197,8 +197,7 @@ describe('sync: rows that are no payments, and unknown rows', () => {
       const before = await paymentOf(deps, paid)
       deps.published.length = 0
       deps.clock.advance(600)
-      const failed = { ...own, ...NOT_SETTLED, status: 'failed', updatedAt: deps.now() } as const
-      rows.splice(rows.indexOf(own), 1, failed)
+      showAnew(own, { ...NOT_SETTLED, status: 'failed' })
 
       await sync()
       await syncAfter(86_400)

@@ -70,8 +70,7 @@ describe('sync: a row that returns money, and has a reference or a product of it
       const row = rowOut(deps, shown)
       await sync(row)
       deps.clock.advance(600)
-      const undone = rowOut(deps, { ...shown, id: row.transactionId, status })
-      rows.splice(rows.indexOf(row), 1, undone)
+      rows.splice(1, 1, rowOut(deps, { ...shown, id: row.transactionId, status }))
 
       await syncAfter(60)
 

@@ -24,6 +24,12 @@ export function rowOut(deps: TestDeps, shown: object) {
   return transaction
 }
 
+/** What a row for money out shows when its fee is final. */
+export const FINAL = {
+  net_amount: 62_500,
+  fee: { status: 'COMPLETED', xendit_fee: 2_500, value_added_tax: 0 },
+}
+
 /** An operator books the row as a refund of the payment. */
 export function refund(deps: TestDeps, paymentId: string, transactionId: string, amount = 60_000) {
   return invokeWhole('refund-payment', deps, {

@@ -8,6 +8,7 @@ import { derivedUuid } from '../../../shared/ids.ts'
 import { bookingsOf } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import { houseRowOf } from '../../../shared/posting/house-journal.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { settlementEntries } from '../../../shared/settlement/statement/settlement-entries.ts'
 import { disputesBefore } from '../../../shared/suspense/alert-message.ts'
@@ -79,28 +80,41 @@ describe('a row out that names a payment', () => {
     },
   )
 
-  // With an attempt in its reference the second reading takes the row for another type.
-  it.for(['', '-1'])(
-    'that names its payment only when it is read again stays booked once, and becomes a case (%j)',
-    async (attempt, { deps, credited, sync }) => {
-      const { paymentId } = credited.payment
-      const row = rowOut(deps, { type: 'WITHDRAWAL', reference_id: paymentId + attempt })
-      // When the row is read first, its payment is in creation, and the row names nothing.
-      await sync({ ...row, reference: '', mentionedPaymentIds: undefined })
-      deps.provider.transactions.pop()
+  it('that names its payment only when it is read again stays booked once, and becomes a case', async ({
+    deps,
+    credited,
+    sync,
+  }) => {
+    const { paymentId } = credited.payment
+    const row = rowOut(deps, { type: 'WITHDRAWAL', reference_id: paymentId })
+    // When the row is read first, its payment is in creation, and the row names nothing.
+    await sync({ ...row, reference: '', mentionedPaymentIds: undefined })
+    deps.provider.transactions.pop()
+
+    await sync(row)
+    await sync()
+
+    expect(Object.keys(await bookingsOf(deps, houseRowOf(row)))).toStrictEqual(['withdrawal'])
+    expect(await caseOf(deps, row)).toMatchObject({ status: 'open', paymentId })
+    await expectHouseBalanced(deps)
+    await expectRefund(deps, paymentId, row)
+    await expectHouseBalanced(deps)
+  })
+
+  it.for([
+    ['DISBURSEMENT', 'VOIDED', []],
+    ['NEW_TYPE', 'VOIDED', []],
+    ['WITHDRAWAL', 'SUCCESS', ['withdrawal']],
+  ] as const)(
+    'by the reference of its attempt is booked by its type and moves nothing of it: %s %s',
+    async ([type, status, booked], { deps, credited, sync }) => {
+      const reference_id = `${credited.payment.paymentId}-1`
+      const row = rowOut(deps, { type, status, reference_id })
 
       await sync(row)
-      await sync()
 
-      const booked = await bookingsOf(deps, {
-        transactionId: row.transactionId,
-        rowAt: row.updatedAt,
-      })
-      expect(Object.keys(booked)).toStrictEqual(['withdrawal'])
-      expect(await caseOf(deps, row)).toMatchObject({ status: 'open', paymentId })
-      await expectHouseBalanced(deps)
-      await expectRefund(deps, paymentId, row)
-      await expectHouseBalanced(deps)
+      expect(Object.keys(await bookingsOf(deps, houseRowOf(row)))).toStrictEqual(booked)
+      expect(await paymentOf(deps, credited)).toStrictEqual(credited.payment)
     },
   )
 
@@ -191,8 +205,11 @@ describe('a row out that names a payment', () => {
       const row = rowOut(deps, { reference_id: credited.payment.paymentId })
       await sync(row)
       deps.clock.advance(600)
-      const voided = rowOut(deps, { id: row.transactionId, status, reference_id: row.reference })
-      rows.splice(rows.indexOf(row), 1, voided)
+      rows.splice(
+        0,
+        1,
+        rowOut(deps, { id: row.transactionId, status, reference_id: row.reference }),
+      )
 
       await sync()
 

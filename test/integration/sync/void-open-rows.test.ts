@@ -19,20 +19,16 @@ import {
   expectSuspense,
   expire,
   findingAbout,
+  PENDING,
   paymentOf,
   pendingOf,
   rowNow,
 } from '../../support/synced-payment.ts'
 import { beforeCommit, beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { heldTest, sumsOf, ZERO_SUMS } from './held-money.ts'
-import { refund, rowOut } from './transfer-rows.ts'
+import { FINAL, refund, rowOut } from './transfer-rows.ts'
 
 const DAY = 86_400
-const PENDING_FEE = { fee: { status: 'PENDING', xendit_fee: 0, value_added_tax: 0 } }
-const FEE = {
-  net_amount: 62_500,
-  fee: { status: 'COMPLETED', xendit_fee: 2_500, value_added_tax: 0 },
-}
 
 /**
  * `silence`: after the payment's row the provider answers nothing. `open`: the sync reads a refund.
@@ -97,7 +93,7 @@ describe('sync: an open refund that becomes void', () => {
   }) => {
     await sync(rowNow(deps, credited))
     const { reference: reference_id, providerPaymentId: product_id } = credited
-    const { change } = await open({ reference_id, product_id, ...PENDING_FEE })
+    const { change } = await open({ reference_id, product_id, ...PENDING })
     change({ status: 'FAILED' })
     await syncAfter(DAY)
 
@@ -147,7 +143,7 @@ describe('sync: an open refund that becomes void', () => {
       product_id: paid.providerPaymentId,
       amount: 100_000,
       net_amount: 100_000,
-      ...PENDING_FEE,
+      ...PENDING,
     })
     change({ status: 'VOIDED' })
     await syncAfter(DAY)
@@ -168,7 +164,7 @@ describe('sync: an open refund that becomes void', () => {
   }) => {
     await silence()
     const { providerPaymentId: product_id, reference: reference_id } = credited
-    const { row, change } = await open({ reference_id: 'refund-17', product_id, ...FEE })
+    const { row, change } = await open({ reference_id: 'refund-17', product_id, ...FINAL })
     change({ reference_id, status: 'VOIDED' })
     await syncAfter(600)
     deps.provider.heal('getPayment')
@@ -210,11 +206,11 @@ it('an open refund whose fee is given back has no late fee of its older form', a
   const { change } = await open({
     reference_id: 'refund-17',
     product_id: credited.providerPaymentId,
-    ...FEE,
+    ...FINAL,
   })
   deps.clock.advance(60)
   deps.provider.heal('getPayment')
-  change({ net_amount: 60_000, fee: { ...FEE.fee, status: 'REVERSED' } })
+  change({ net_amount: 60_000, fee: { ...FINAL.fee, status: 'REVERSED' } })
   await sync()
 
   await syncAfter(3_600)
