@@ -78,8 +78,8 @@ async function reconcileRow(
       return reconcileRow(deps, { transaction, payment: stored }, lookups)
     }
     const isUndecided = mayBeCredited(stored)
-    const mayBeOurs = paymentIdOf(reference) !== undefined || type !== 'account'
-    const isOfOtherMoney = type !== 'payment' && mayBeOurs && !isAboutCredit(stored, transaction)
+    const isOfOtherMoney =
+      type !== 'payment' && type !== 'account' && !isAboutCredit(stored, transaction)
     const decided = isOfOtherMoney && (await reconcileDecidedRow(deps, transaction))
     if (decided) return decided
     const mayAsk = providerPaymentId !== '' || paymentRequestId !== undefined
