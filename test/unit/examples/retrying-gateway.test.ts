@@ -200,7 +200,7 @@ describe('the client', () => {
       [500, 1_000, 2_000],
     ],
     ['as long as Retry-After says', retryAfter('5'), {}, [5_000]],
-    ['not at all where Retry-After is beyond its deadline', retryAfter('61'), {}, []],
+    ['not at all if Retry-After exceeds its deadline', retryAfter('61'), {}, []],
     ['a second where Retry-After says zero', retryAfter('0'), {}, [1_000]],
     [
       'a second where Retry-After is a date',
