@@ -50,7 +50,7 @@ export type SettlementEvent = Envelope & {
     readonly id: string
     readonly net_minor: number
     readonly notes: string | null
-    /** The transfer on your bank statement, of `settlement.paid`. */
+    /** The transfer at our bank, of `settlement.paid`. */
     readonly bank_reference?: string
   }
 }
