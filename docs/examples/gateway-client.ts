@@ -92,11 +92,12 @@ export function gatewayClient(options: ClientOptions) {
 
     /**
      * All payments of the filter, newest first, each once. A payment created during the iteration
-     * may be missing.
+     * may be missing. Pending ones may end meanwhile: payments that move up are listed last.
      */
     listPayments: (filter: ListFilter = {}): AsyncGenerator<Payment, void> =>
-      everyItemByPage((page) =>
-        get<PaymentList>('/v1/payments', { ...filter, page, per_page: PER_PAGE }),
+      everyItemByPage(
+        (page) => get<PaymentList>('/v1/payments', { ...filter, page, per_page: PER_PAGE }),
+        filter.status === 'pending',
       ),
 
     getBalance: () => get<Balance>('/v1/balance', { include: 'settlements' }),
@@ -142,8 +143,14 @@ export function gatewayClient(options: ClientOptions) {
 
     /** Newest first. Of more than 2,000 it ends with the gateway's refusal of the next page. */
     listWebhookDeliveries: (filter: DeliveryFilter = {}): AsyncGenerator<WebhookDelivery, void> =>
-      everyItemByPage((page) =>
-        get<WebhookDeliveryList>('/v1/webhook_deliveries', { ...filter, page, per_page: PER_PAGE }),
+      everyItemByPage(
+        (page) =>
+          get<WebhookDeliveryList>('/v1/webhook_deliveries', {
+            ...filter,
+            page,
+            per_page: PER_PAGE,
+          }),
+        filter.status !== undefined,
       ),
 
     getWebhookDelivery: (id: string) =>
@@ -201,20 +208,33 @@ type NumberedPage<Item> = {
   readonly pagination: { readonly page: number; readonly total_pages?: number | undefined }
 }
 
-/** A page may be shorter than asked, because an item that has changed meanwhile is left out. */
-async function* everyItemByPage<Item extends { readonly id: string }>(
+/**
+ * A page may be shorter than asked, because an item that has changed meanwhile is left out. Items
+ * that leave the list move others to an earlier page. So such a list is read again from the first
+ * page, until that shows nothing new. Items created during the iteration do not prolong it.
+ */
+async function* everyItemByPage<Item extends { readonly id: string; readonly created_at: string }>(
   pageOf: (page: number) => Promise<NumberedPage<Item>>,
+  itemsLeave = false,
 ): AsyncGenerator<Item, void> {
   const seen = new Set<string>()
+  let seenBefore = 0
+  let newest = ''
   for (let page = 1; ; page += 1) {
     const { data, pagination } = await pageOf(page)
-    for (const item of data.filter(({ id }) => !seen.has(id))) {
+    if (itemsLeave) newest ||= data[0]?.created_at ?? ''
+    for (const item of data) {
+      if (seen.has(item.id) || (newest !== '' && item.created_at > newest)) continue
       seen.add(item.id)
       yield item
     }
-    for (const id of [...seen].slice(0, Math.max(0, seen.size - REMEMBERED))) seen.delete(id)
     const { total_pages: last } = pagination
-    if (last === undefined ? data.length === 0 : page >= last) return
+    if (!itemsLeave)
+      for (const id of [...seen].slice(0, Math.max(0, seen.size - REMEMBERED))) seen.delete(id)
+    if (last === undefined ? data.length > 0 : page < last) continue
+    if (!itemsLeave || seen.size === seenBefore) return
+    seenBefore = seen.size
+    page = 0
   }
 }
 

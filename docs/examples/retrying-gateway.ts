@@ -80,7 +80,8 @@ const SYSTEM_CLOCK: Clock = {
 
 /**
  * Returns the JSON of a success. Throws `GatewayRefused` if no retry is allowed, or the deadline
- * has passed. Throws a `TypeError`, and sends nothing, if a header cannot have the key.
+ * has passed. Throws a `TypeError`, and sends nothing, if the key is empty, or no header can have
+ * it.
  */
 export function retryingGateway(options: RetryOptions) {
   const { deadlineMs = 60_000, timeoutMs = 35_000, clock = SYSTEM_CLOCK } = options
@@ -101,6 +102,8 @@ export function retryingGateway(options: RetryOptions) {
 }
 
 function headersOf(apiKey: string, { body, idempotencyKey }: GatewayRequest): Headers {
+  // The gateway takes an empty key for none, so each retry could create another payment.
+  if (idempotencyKey?.trim() === '') throw new TypeError('the idempotency key is empty')
   return new Headers({
     authorization: `Bearer ${apiKey}`,
     ...(body && { 'content-type': 'application/json' }),

@@ -10,6 +10,8 @@ export type PaymentData<Status = 'succeeded' | 'failed' | 'expired'> = {
   readonly hexolus_markup_minor: number
   readonly client_net_minor: number
   readonly fee_status: 'estimated' | 'actual' | 'assumed'
+  /** Why it failed: docs/merchants/payments.md has the reasons. */
+  readonly failure_reason?: string
   readonly metadata?: Readonly<Record<string, unknown>>
   readonly paid_at?: string
 }
@@ -48,7 +50,7 @@ export type SettlementEvent = Envelope & {
     readonly id: string
     readonly net_minor: number
     readonly notes: string | null
-    /** The transfer on your bank statement, of `settlement.paid`. */
+    /** The transfer at our bank, of `settlement.paid`. */
     readonly bank_reference?: string
   }
 }

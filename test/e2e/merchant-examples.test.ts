@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { describe, expect } from 'vitest'
 import { gatewayClient } from '../../docs/examples/gateway-client.ts'
 import type { CreatePayment } from '../../docs/examples/gateway-schemas.ts'
@@ -16,8 +18,6 @@ import { worldIt as it, VA } from './gateway-world.ts'
  * bytes, and unsigned bytes. Retries: test/unit/examples.
  */
 
-const clock = { nowMs: () => 0, wait: () => Promise.resolve(), random: () => 0 }
-
 const ORDER: CreatePayment = {
   method: 'virtual_account',
   channel_code: 'BCA',
@@ -30,7 +30,11 @@ describe('the client of docs/examples', () => {
     world,
   }) => {
     const { key, clientId, endpoints } = await world.merchant()
-    const client = gatewayClient({ baseUrl: world.urls.api, apiKey: key, clock })
+    const client = gatewayClient({
+      baseUrl: world.urls.api,
+      apiKey: key,
+      clock: { nowMs: () => 0, wait: () => Promise.resolve(), random: () => 0 },
+    })
     const order = { ...ORDER, external_reference: 'order 7/ä&b=1', metadata: { cart: [1] } }
     const { id } = await client.createPayment(order, { idempotencyKey: 'order-1' })
     await world.pay(id)
@@ -132,6 +136,9 @@ describe('receivers in docs/merchants/webhooks.md', () => {
           'webhook-signature': 'x',
         }),
       }).toStrictEqual({ again: 200, changed: 401, unsigned: 401, garbled: 401 })
+      const endless = connect(port, '127.0.0.1').resume()
+      endless.write('POST /hooks HTTP/1.1\r\nContent-Length: -1\r\n\r\n')
+      await once(endless, 'close')
       expect(program.output().split(`payment.succeeded ${id}`)).toHaveLength(2)
 
       const endpointIds = { client_id: merchant.clientId, endpoint_id: endpoint?.['endpoint_id'] }

@@ -193,12 +193,14 @@ it('the table of events has every event, in order', () => {
   expect(events).toStrictEqual([...EVENT_TYPES, TEST_EVENT_TYPE])
 })
 
-it('every receiver that computes a signature compares it in constant time (spec 6.3)', () => {
+it('every receiver that computes a signature needs a secret, and compares in constant time (spec 6.3)', () => {
   const texts = blocksOf('docs/merchants/webhooks.md')
     .filter(({ note, text }) => note === 'receiver' && /hmac/i.test(text))
     .map(({ text }) => text)
 
   expect(texts).toHaveLength(3)
+  for (const text of texts)
+    expect(text).toMatch(/(SystemExit|Fatal|500[^]* exit)\(.SIGNING_SECRET is not set/)
   for (const text of [...texts, projectText('docs/examples/receive-webhooks.ts')])
     expect(text).toMatch(/timingSafeEqual\(|compare_digest\(|hmac\.Equal\(|hash_equals\(/)
 })

@@ -55,12 +55,8 @@ describe('the package of the client', () => {
     writeFileSync(join(cwd, 'a.mjs'), `import * as client from '${PACKAGE_NAME}'\n${show}`)
     writeFileSync(join(cwd, 'b.cjs'), `const client = require('${PACKAGE_NAME}')\n${show}`)
 
-    const results = [
-      await runTool(process.execPath, ['a.mjs'], { cwd }),
-      await runTool(process.execPath, ['b.cjs'], { cwd }),
-    ]
-
-    for (const { code, output, errors } of results) {
+    for (const file of ['a.mjs', 'b.cjs']) {
+      const { code, output, errors } = await runTool(process.execPath, [file], { cwd })
       expect({ code, errors }).toStrictEqual({ code: 0, errors: '' })
       expect(output.trim().split(',').toSorted()).toStrictEqual(NAMES.toSorted())
     }

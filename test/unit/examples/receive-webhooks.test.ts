@@ -37,7 +37,7 @@ const BODY = envelopeBody('payment.succeeded', EVENT_ID, timestampOf(Date.UTC(20
   metadata: { b: 1, a: [2] },
 })
 
-/** The compiler compares these names with the type that merchants copy. */
+/** The compiler compares these names with the types that merchants copy. */
 const TYPED_EVENTS: Readonly<Record<(PaymentEvent | SettlementEvent)['event'], true>> = {
   'payment.succeeded': true,
   'payment.failed': true,
@@ -50,22 +50,16 @@ const TYPED_EVENTS: Readonly<Record<(PaymentEvent | SettlementEvent)['event'], t
   'settlement.failed': true,
 }
 
-/** The compiler compares these statuses with the type that merchants copy. */
-type Held = Extract<PaymentEvent, { event: 'payment.held' | 'payment.disputed' }>
-const HELD_STATUSES: Readonly<Record<Held['data']['status'], true>> = {
-  pending: true,
-  succeeded: true,
-  failed: true,
-  expired: true,
-  cancelled: true,
-}
+const HELD_STATUSES: Readonly<
+  Record<
+    Extract<PaymentEvent, { event: 'payment.held' | 'payment.disputed' }>['data']['status'],
+    true
+  >
+> = { pending: true, succeeded: true, failed: true, expired: true, cancelled: true }
 
-it('the type of payment.held has every status of a payment', () => {
-  expect(Object.keys(HELD_STATUSES)).toStrictEqual([...PAYMENT_STATUSES])
-})
-
-it('the types of events have every event of a payment and of a settlement', () => {
+it('the types of events have every event, and of payment.held every status of a payment', () => {
   expect(Object.keys(TYPED_EVENTS)).toStrictEqual([...EVENT_TYPES])
+  expect(Object.keys(HELD_STATUSES)).toStrictEqual([...PAYMENT_STATUSES])
 })
 
 function standardOf(secret: string, body: string, seconds = NOW_SECONDS, id = EVENT_ID) {
@@ -97,15 +91,12 @@ function verdict(
   }
 }
 
-function omit(headers: Readonly<Record<string, string>>, ...names: readonly string[]) {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)))
+function omit(headers: Readonly<Record<string, string>>, name: string) {
+  return Object.fromEntries(Object.entries(headers).filter(([other]) => other !== name))
 }
 
-const STANDARD = Object.keys(standardOf(SECRET, BODY))
 const OTHER_SECRET = `whsec_${randomBytes(32).toString('base64')}`
-const OTHER_ID = standardOf(SECRET, BODY, NOW_SECONDS, 'evt')
 const parsedBody: unknown = JSON.parse(BODY)
-const SEVERAL = { 'webhook-signature': `v1,x ${headersOf()['webhook-signature']} v1a,y` }
 
 it.each<[string, string, ...Parameters<typeof verdict>]>([
   ['the bytes as they came', EVENT_ID, headersOf(), Buffer.from(BODY)],
@@ -115,11 +106,16 @@ it.each<[string, string, ...Parameters<typeof verdict>]>([
   [
     'a captured delivery without its signed time',
     'missing_header',
-    omit(headersOf(), ...STANDARD),
+    { 'X-Gateway-Signature': headersOf()['X-Gateway-Signature'] },
     BODY,
   ],
   ['no signed time', 'missing_header', omit(headersOf(), 'webhook-signature'), BODY],
-  ['one of several standard signatures', EVENT_ID, { ...headersOf(), ...SEVERAL }, BODY],
+  [
+    'one of several standard signatures',
+    EVENT_ID,
+    { ...headersOf(), 'webhook-signature': `v1,x ${headersOf()['webhook-signature']} v1a,y` },
+    BODY,
+  ],
   ['a timestamp five minutes old', EVENT_ID, headersOf(BODY, SECRET, NOW_SECONDS - 300), BODY],
   ['no signature', 'missing_header', omit(headersOf(), 'X-Gateway-Signature'), BODY],
   ['another secret', 'wrong_secret', headersOf(BODY, OTHER_SECRET), BODY],
@@ -143,7 +139,7 @@ it.each<[string, string, ...Parameters<typeof verdict>]>([
   [
     'an id that is signed and not the event’s',
     'changed_headers',
-    { ...headersOf(), ...OTHER_ID },
+    { ...headersOf(), ...standardOf(SECRET, BODY, NOW_SECONDS, 'evt') },
     BODY,
   ],
   ['a timestamp taken off', 'changed_headers', omit(headersOf(), 'webhook-timestamp'), BODY],
