@@ -23,8 +23,8 @@ const input = v.pipe(
 export const handler = adminHandler(
   {
     summary:
-      'Books a refund that was made by transfer: from our bank, with its reference and an ' +
-      "approval, or by a row of the provider that nothing names, with exactly the row's amount.",
+      'Books a refund by transfer: one that our bank will make, with its reference and an ' +
+      "approval, or a row of the provider that nothing names, with exactly the row's amount.",
     input,
     hasDryRun: true,
   },

@@ -43,11 +43,10 @@ const LOOKED_AT = 100
  * Reports, in one alert a day, settlements that were recorded three days ago and are not paid out.
  */
 export async function alertUnpaidSettlements(deps: Pick<Deps, 'table' | 'alerts' | 'now' | 'log'>) {
-  const range = { atMost: addMs(deps.now(), -UNPAID_AFTER_MS) }
   const page = await deps.table.query({
     index: 'by-due',
     partition: ['payout', 0],
-    range,
+    range: { atMost: addMs(deps.now(), -UNPAID_AFTER_MS) },
     limit: LOOKED_AT,
   })
   const { settlements, unreadableIds } = await recordedAmong(deps, settlementIdsOf(page.items))
@@ -56,15 +55,15 @@ export async function alertUnpaidSettlements(deps: Pick<Deps, 'table' | 'alerts'
   if (subject === undefined) return
   const [oldest] = settlements
   const since = oldest ? `, the oldest on ${oldest.createdAt}` : ''
-  const unreadable =
-    unreadableIds.length > 0 ? `; the first ${unreadableIds.length} cannot be read` : ''
+  const { length } = unreadableIds
+  const unreadable = length > 0 ? `; the first ${length} cannot be read` : ''
   await deps.alerts.publish({
     kind: 'settlement.unpaid',
     subject,
     message:
       `${ids.length}${page.cursor ? ' or more' : ''} settlements recorded three days ago or earlier are ` +
-      `not paid out${since}: ${ids.slice(0, 10).join(', ')}${unreadable}. Pay them out: ` +
-      'list-settlements --status recorded shows all.',
+      `not paid${since}: ${ids.slice(0, 10).join(', ')}${unreadable}. today shows ` +
+      'which wait for payout-file, and which the file of a batch may have paid.',
   })
   deps.log.info('settlement.unpaid', { settlements: ids.length })
 }

@@ -66,7 +66,7 @@ function messageOf(item: Suspense, facts: Facts) {
   }
   if (kind === 'case') return messageOfCase(item, facts)
   if (kind === 'money')
-    return `The provider received ${amountMinor} ${unit} that the gateway credits to no client (${cause}, payment ${paymentId}). ${facts.refund} After a write-off ${close}, after a refund by our bank with --resolution refunded_by_bank.`
+    return `The provider received ${amountMinor} ${unit} that the gateway credits to no client (${cause}, payment ${paymentId}). ${facts.refund} To write it off ${close}. Before our bank pays it, run it with --resolution refunded_by_bank.`
   switch (cause) {
     case 'money_went_back':
       if (item.answerBy !== undefined) return messageOfChargeback(item, item.answerBy)

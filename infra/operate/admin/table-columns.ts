@@ -1,7 +1,7 @@
-const SETTLEMENTS =
-  'id client_id status net_minor payment_count period_end bank_name bank_account_no warning'.split(
-    ' ',
-  )
+const SETTLEMENTS = (
+  'id client_id status batch net_minor payment_count period_end bank_name bank_account_no ' +
+  'warning'
+).split(' ')
 const DELIVERIES =
   'delivery_id event status attempts last_status last_error next_attempt_at endpoint_id'.split(' ')
 const PAYMENTS = (
@@ -19,15 +19,7 @@ export const TABLE_COLUMNS: Readonly<Record<string, Readonly<Record<string, read
       data: ['client_id', 'name', 'enabled', 'settlement_floor_minor', 'bank.bank_account_no'],
     },
     'list-api-keys': {
-      data: [
-        'key_id',
-        'prefix',
-        'permissions',
-        'created_at',
-        'expires_at',
-        'revoked_at',
-        'last_used_on',
-      ],
+      data: 'key_id prefix permissions created_at expires_at revoked_at last_used_on'.split(' '),
     },
     'list-endpoints': { data: ['endpoint_id', 'url', 'event_types', 'enabled'] },
     'list-deliveries': { data: DELIVERIES },

@@ -91,14 +91,17 @@ it('a wrong amount shows on the failed payment how much came, with its own event
 })
 
 it.for([
-  [{ method: 'virtual_account', channelCode: 'BCA' }, 'refund it by a transfer from our bank'],
-  [{ method: 'ewallet', channelCode: 'DANA' }, "in the provider's dashboard (30 days)"],
+  [
+    { method: 'virtual_account', channelCode: 'BCA' },
+    /from our bank\. .*Before our bank pays it, run/,
+  ],
+  [{ method: 'ewallet', channelCode: 'DANA' }, /in the provider's dashboard \(30 days\)/],
 ] as const)('its alert says how its channel gives it back: %j', async ([channel, advice]) => {
   const { deps, pay, notify } = await aScene(channel)
   pay(90_000)
   await notify()
 
-  expect(deps.published).toMatchObject([{ message: expect.stringContaining(advice) }])
+  expect(deps.published).toMatchObject([{ message: expect.stringMatching(advice) }])
 })
 
 // Public report: qna #736.
