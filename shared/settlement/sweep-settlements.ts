@@ -62,8 +62,8 @@ export async function alertUnpaidSettlements(deps: Pick<Deps, 'table' | 'alerts'
     subject,
     message:
       `${ids.length}${page.cursor ? ' or more' : ''} settlements recorded three days ago or earlier are ` +
-      `not paid${since}: ${ids.slice(0, 10).join(', ')}${unreadable}. today shows ` +
-      'which wait for payout-file, and which the file of a batch may have paid.',
+      `not paid${since}: ${ids.slice(0, 10).join(', ')}${unreadable}. The command ` +
+      'today shows which wait for payout-file, and which the file of a batch may have paid.',
   })
   deps.log.info('settlement.unpaid', { settlements: ids.length })
 }

@@ -291,7 +291,7 @@ it('one alert a day lists the settlements that wait three days for their payout'
     alert('1 settlements recorded'),
   )
   expect(await alertsAt(addMs(second.createdAt, 3 * DAY_MS))).toStrictEqual(
-    alert(`${first.settlementId}, ${second.settlementId}. today`),
+    alert(`${first.settlementId}, ${second.settlementId}. The command today`),
   )
   await fail(deps, first)
   await fail(deps, second)
