@@ -115,6 +115,7 @@ describe('a worker of a slot', () => {
     expect(countExpired()).toBe(18)
     const [drained] = linesOf(deps, 'due_work.drained')
     expect(drained?.fields).toStrictEqual({ work: 'payment', slot: 3, payment: 18, failed: 2 })
+    expect(linesOf(deps, 'payment.check_failed')).toHaveLength(2)
     expect(linesOf(deps, 'row.unreadable')[0]?.fields).toStrictEqual({
       kind: 'payment',
       id: paymentKey(timeless.paymentId).pk,
