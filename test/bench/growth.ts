@@ -1,4 +1,3 @@
-import { auditClient } from '../../shared/audit/audit-client.ts'
 import { auditGateway } from '../../shared/audit/audit-gateway.ts'
 import type { Client } from '../../shared/client/client.ts'
 import type { Deps } from '../../shared/deps.ts'
@@ -65,7 +64,7 @@ async function measureGrowth(payments: number) {
   }
   const measureConstant = (action: string, run: () => Promise<unknown>) =>
     measure(action, run, true)
-  const audit = () => runAudit(deps, (auditId) => auditClient(deps, clientId, auditId))
+  const audit = () => runAudit(deps, { client_id: clientId })
   const settle = () => settleClient(deps, clientId, {})
 
   await measure('settle a window of all of them', settle)

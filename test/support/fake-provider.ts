@@ -87,6 +87,16 @@ export function fakeProvider(now?: () => Timestamp) {
     script: <Name extends keyof Provider>(name: Name, implementation: Provider[Name]) => {
       answers[name] = implementation
     },
+    /** Runs before each usual answer. */
+    before: <Name extends ProviderOperation>(
+      name: Name,
+      run: (asked: Parameters<Provider[Name]>[0]) => unknown,
+    ) => {
+      answers[name] = (async (asked: never, timeoutMs: number) => {
+        await run(asked)
+        return healthy[name](asked, timeoutMs)
+      }) as Provider[Name]
+    },
     /** Every call gets this answer until the operation is healed. */
     answer: <Name extends ProviderOperation>(
       name: Name,

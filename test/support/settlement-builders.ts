@@ -1,4 +1,6 @@
 import * as v from 'valibot'
+import { expect } from 'vitest'
+import { handler as auditWorker } from '../../functions/queue/audit-client.ts'
 import { auditClient } from '../../shared/audit/audit-client.ts'
 import type { Client } from '../../shared/client/client.ts'
 import { ZERO } from '../../shared/money.ts'
@@ -114,21 +116,21 @@ export async function auditedNow(deps: TestDeps, { settlementId }: Known) {
   await auditClient(withoutSleep(deps), clientId)
 }
 
-const Continuation = v.object({ audit_id: v.string() })
-
-/** Runs an audit, and hands over each message that continues it. Answers the number of runs. */
-export async function runAudit(
-  { sent }: Pick<TestDeps, 'sent'>,
-  run: (auditId: string | undefined) => Promise<void>,
-) {
-  let auditId: string | undefined
-  for (let runs = 1; ; runs++) {
-    const { length } = sent
-    await run(auditId)
-    const next = sent[length]
-    if (next === undefined) return runs
-    auditId = v.parse(Continuation, next.message.body).audit_id
+/** Hands over an audit's message, and each message that continues it. Answers how many. */
+export async function runAudit(deps: TestDeps, message: object, afterRun?: () => unknown) {
+  let body: object | undefined = message
+  let runs = 0
+  for (; body; runs++) {
+    expect(runs).toBeLessThan(999)
+    const { length } = deps.sent
+    const Records = [{ body: JSON.stringify(body) }]
+    expect(await auditWorker.withDeps(deps)({ Records } as never, {} as never)).toStrictEqual({
+      batchItemFailures: [],
+    })
+    await afterRun?.()
+    body = deps.sent[length]?.message.body
   }
+  return runs
 }
 
 /** The differences that the last audits left standing. */

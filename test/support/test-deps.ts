@@ -254,6 +254,10 @@ export function beforeCommit(deps: TestDeps, other: () => unknown) {
 /** If `other` throws, the answer is lost. */
 export const afterFirst = atFirst('after')
 
+export function linesOf({ lines }: TestDeps, code: string) {
+  return lines.filter((line) => line.code === code)
+}
+
 export function withoutQueue(deps: TestDeps) {
   return { ...deps, queues: { send: () => Promise.reject(new Error('no queue')) } }
 }

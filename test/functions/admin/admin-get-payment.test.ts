@@ -25,7 +25,7 @@ import {
 } from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
 import { changeRow } from '../../support/tampering.ts'
-import { memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { linesOf, memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { attemptedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
 async function timelineOf(deps: TestDeps, { paymentId }: { readonly paymentId: PaymentId }) {
@@ -116,7 +116,7 @@ describe('get-payment', () => {
     })
     expect(timeline.timeline.transitions[0]).not.toHaveProperty('failure_reason')
     expect(timelineSteps(timeline).map(({ text }) => text)).toContain('Ended: failed, declined')
-    const failedLines = deps.lines.filter(({ code }) => code === 'payment.failed')
+    const failedLines = linesOf(deps, 'payment.failed')
     expect(failedLines).toMatchObject([{ fields: { failure_reason: 'declined' } }])
   })
 

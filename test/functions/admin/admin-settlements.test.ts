@@ -26,6 +26,7 @@ import {
 } from '../../support/settlement-builders.ts'
 import { alterSettlement } from '../../support/tampering.ts'
 import {
+  linesOf,
   type MemoryDeps,
   memoryDeps,
   queriesIn,
@@ -253,12 +254,17 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     await expectBalanced(deps, client)
   })
 
-  it('continues while more payments are overdue than one run posts', async () => {
-    const { deps, client, settle } = await anEligibleClient({ settlementFloorMinor: minor(9e6) })
+  it('continues while more payments are overdue than one run posts, not after a dry run', async () => {
+    const { deps, client, input, settle } = await anEligibleClient({
+      settlementFloorMinor: minor(9e6),
+    })
     for (let paid = 0; paid < 51; paid++) await anOpenPayment(deps, client)
     deps.clock.pass(7 * DAY_MS + 1)
 
     const body = { settlements: [], continuing: true }
+    deps.sent.length = 0
+    await invokeAdmin('trigger-settlement', deps, { ...input, dry_run: true })
+    expect(deps.sent).toStrictEqual([])
     expect(await settle()).toStrictEqual({ status: 200, body })
   })
 
@@ -289,6 +295,6 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     expect([failed, recredited]).toMatchObject([withoutWarning, withoutWarning])
     expect(secondSettlement).toMatchObject({ bank_account_no: '0012345678', net_minor: 95_900 })
     expect(secondSettlement?.warning).toMatch(/^bank details were entered on /)
-    expect(deps.lines.filter(({ code }) => code === 'settlement.without_bank')).toHaveLength(1)
+    expect(linesOf(deps, 'settlement.without_bank')).toHaveLength(1)
   })
 })

@@ -16,7 +16,7 @@ import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import { aSettledClient } from '../../support/settlement-builders.ts'
 import { alter, erase } from '../../support/tampering.ts'
-import { memoryDeps } from '../../support/test-deps.ts'
+import { linesOf, memoryDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import {
   drainQueue,
@@ -89,7 +89,7 @@ it('the lists of deliveries and endpoints, and a redelivery, go on beside a row 
     status: 200,
     body: { count: 1 },
   })
-  const named = deps.lines.filter(({ code }) => code === 'row.unreadable')
+  const named = linesOf(deps, 'row.unreadable')
   expect(new Set(named.map(({ fields }) => fields['id']))).toStrictEqual(new Set(unreadable))
   const namedBy = async (action: string, input: object) =>
     new Set(Object((await invokeAdmin(action, deps, { client_id, ...input })).body).unreadable_ids)

@@ -13,7 +13,7 @@ import {
 import { handlerOf, invokeAdmin, invokeWhole } from '../../support/operator-actions.ts'
 import { operatorWorld, RIGHT_PAYLOADS } from '../../support/operator-world.ts'
 import { runs } from '../../support/runs.ts'
-import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
+import { linesOf, type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 
 const ACTIONS = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator')
 
@@ -112,7 +112,7 @@ describe('every operator action with any payload', () => {
     const { status, audit } = await invokeWhole(spec.name, deps, { ...nulls, ...right })
 
     expect(status).toBe(200)
-    expect(deps.lines.filter(({ code }) => code === 'operator.action')).toHaveLength(1)
+    expect(linesOf(deps, 'operator.action')).toHaveLength(1)
     // A change answers who made it, when and in which invocation, as its record says.
     const records = deps.changes.flatMap(({ key, after: item }) =>
       key.pk.startsWith('AUDIT#') && key.sk !== 'HEAD' ? [Object(item)] : [],

@@ -10,7 +10,6 @@ import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.
 import { digestOfSums } from '../../../shared/settlement/long-settlement.ts'
 import { recordedSettlements } from '../../../shared/settlement/settlement-store.ts'
 import { entryKey, type Key, settlementKey, verdictKey } from '../../../shared/table/keys.ts'
-import { MINUTE_MS, SECOND_MS } from '../../../shared/time.ts'
 import { readVerdict } from '../../../shared/verdict/verdict-store.ts'
 import {
   aSettledClient,
@@ -44,11 +43,11 @@ async function aLongSettlement(block = 3, pages = 1) {
     .flatMap(({ entries }) => entries)
     .map((entry) => entryKey(clientId, entry))
   if (!firstKey || !fourthKey) throw new Error('a settlement has its entries')
-  deps.clock.advance(MINUTE_MS / SECOND_MS)
+  deps.clock.advance(60)
   await auditWholeGateway(deps)
   /** Answers the number of runs. */
   const pass = (passDeps: TestDeps = deps, firstId?: string) =>
-    runAudit(deps, (auditId = firstId) => auditClient(passDeps, clientId, auditId))
+    runAudit(passDeps, { client_id: clientId, audit_id: firstId })
   const tamper = async (key: Key, fields: object) => alter(deps, key, fields)
   const verdict = () => readVerdict(deps, clientId)
   return { deps, client, settlement, settlementId, firstKey, fourthKey, pass, tamper, verdict }

@@ -98,10 +98,7 @@ describe('createPayment after a crash', () => {
     deps.provider.silence('listTransactions')
     await expect(make()).rejects.toThrow('could not say whether a push was paid')
     // The process froze for its lease after it was told, and the customer may have paid since.
-    deps.provider.script('listTransactions', (filter) => {
-      deps.clock.set(addMs(deps.now(), 30_000))
-      return deps.provider.healthy.listTransactions(filter)
-    })
+    deps.provider.before('listTransactions', () => deps.clock.advance(30))
     await expect(make()).rejects.toThrow('took too long')
     deps.provider.heal('listTransactions')
 
@@ -121,10 +118,7 @@ describe('createPayment after a crash', () => {
     async (ms, outcome, calls) => {
       const { deps, make, creates } = await aCrashedCreate(OVO_REQUEST)
       deps.clock.advance(90)
-      deps.provider.script('listTransactions', async (filter, timeoutMs) => {
-        await deps.clock.sleep(ms)
-        return deps.provider.healthy.listTransactions(filter, timeoutMs)
-      })
+      deps.provider.before('listTransactions', () => deps.clock.sleep(ms))
 
       expect(await make().then(() => 'made', String)).toContain(outcome)
 

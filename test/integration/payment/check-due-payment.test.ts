@@ -33,10 +33,7 @@ const QRIS = { method: 'qris', channelCode: undefined } as const
 
 async function aPendingScene(fields: Partial<PaymentRequest> = {}) {
   const { deps: recorded, calls } = recordTable(memoryDeps())
-  recorded.provider.script('createRequest', async (...asked) => {
-    recorded.clock.advance(1)
-    return recorded.provider.healthy.createRequest(...asked)
-  })
+  recorded.provider.before('createRequest', () => recorded.clock.advance(1))
   const scene = await aScene(fields, recorded)
   return {
     ...scene,

@@ -198,7 +198,7 @@ describe('later news of a dispute', () => {
 describe('a dispute of no paid payment', () => {
   it.for([
     ['unpaid', { amount: null, due_date: null }],
-    ['expired', {}],
+    ['expired', { currency: 'USD' }],
   ] as const)(
     'of an %s one is a case, which its merchant does not see',
     async ([status, about], { deps, client }) => {
@@ -209,6 +209,7 @@ describe('a dispute of no paid payment', () => {
       await send(deps, { reference_id: reference, ...about })
 
       await expectCase(deps, { paymentId: payment.paymentId })
+      expect(await findSuspense(deps, CASE)).not.toHaveProperty('amountMinor')
       expect(deps.published).toHaveLength(1)
       expect((await paymentOf(deps, { payment })).dispute).toBeUndefined()
     },

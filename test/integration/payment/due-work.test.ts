@@ -12,7 +12,7 @@ import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS, type Timestamp, timestampOf } from '../../../shared/time.ts'
 import { aFinding } from '../../support/money-rows.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
-import { interceptTable } from '../../support/test-deps.ts'
+import { interceptTable, linesOf } from '../../support/test-deps.ts'
 import { storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 import { aFlood, cancelledIds, DANA, LIFE_S, unpaidPayments, WORKERS, workOn } from './due-flood.ts'
 
@@ -29,7 +29,7 @@ describe('checkDueWork (design section 4)', () => {
     const deps = await oneOfEachKind()
 
     expect(await checkDueWork(deps)).toStrictEqual({ alert: 1, delivery: 1, payment: 1 })
-    const summary = deps.lines.find(({ code }) => code === 'due_work.completed')
+    const [summary] = linesOf(deps, 'due_work.completed')
     expect(summary?.fields).toMatchObject({ payment_late_ms: 300_000, delivery_late_ms: 240_000 })
     const runs = deps.sent.map(({ queue, message }) =>
       workOn(deps, queue as keyof typeof WORKERS, message.body),
@@ -65,11 +65,13 @@ describe('checkDueWork (design section 4)', () => {
     },
   )
 
-  it('sends the other slots and kinds when the query of one slot fails, and then fails', async () => {
+  it('asks every slot, sends the other slots and kinds when the query of one fails, and then fails', async () => {
     const deps = await oneOfEachKind()
+    const asked = new Set<string>()
     const broken = interceptTable(deps, {
       before: async (call) => {
         const [work, slot] = 'query' in call ? call.query.partition : []
+        asked.add([work, slot].join())
         if (work === 'alert' || (work === 'payment' && slot === 0)) throw new Error('no such slot')
         await setImmediate()
       },
@@ -77,6 +79,7 @@ describe('checkDueWork (design section 4)', () => {
 
     await expect(checkDueWork(broken)).rejects.toThrow('no such slot')
 
+    expect(asked.size).toBe(1 + 16 + 16)
     expect(new Set(deps.sent.map(({ queue }) => queue))).toStrictEqual(
       new Set(['due-deliveries', 'due-payments']),
     )
@@ -103,17 +106,17 @@ describe('a worker of a slot', () => {
       update(paymentKey(unreadable.paymentId), { set: { notionalMinor: 'much' } }),
     )
     await deps.table.write(update(paymentKey(timeless.paymentId), { set: { dueAt: '0' } }))
-    deps.provider.script('cancelRequest', async (id, timeoutMs) => {
+    deps.provider.before('cancelRequest', (id) => {
       if (id === unlucky.paymentRequestId) throw new Error('something unforeseen')
-      return deps.provider.healthy.cancelRequest(id, timeoutMs)
     })
 
     await runWorker()
 
     expect(countExpired()).toBe(18)
-    const drained = deps.lines.find(({ code }) => code === 'due_work.drained')
+    const [drained] = linesOf(deps, 'due_work.drained')
     expect(drained?.fields).toStrictEqual({ work: 'payment', slot: 3, payment: 18, failed: 2 })
-    expect(deps.lines.find(({ code }) => code === 'row.unreadable')?.fields).toStrictEqual({
+    expect(linesOf(deps, 'payment.check_failed')).toHaveLength(2)
+    expect(linesOf(deps, 'row.unreadable')[0]?.fields).toStrictEqual({
       kind: 'payment',
       id: paymentKey(timeless.paymentId).pk,
     })
@@ -123,10 +126,7 @@ describe('a worker of a slot', () => {
 
   it('ends after a minute; the next run sends the remaining items', async () => {
     const { deps, countExpired, runWorker } = await aFlood(100)
-    deps.provider.script('cancelRequest', async (id, timeoutMs) => {
-      await deps.sleep(20_000)
-      return deps.provider.healthy.cancelRequest(id, timeoutMs)
-    })
+    deps.provider.before('cancelRequest', () => deps.sleep(20_000))
 
     await runWorker()
 

@@ -96,9 +96,8 @@ describe('a payment after its expiry time', () => {
       if (lost > 0) await loseCancel('request')
       passTime()
       let paymentAtCancel: Payment | undefined
-      deps.provider.script('cancelRequest', async (id, timeoutMs) => {
+      deps.provider.before('cancelRequest', async () => {
         paymentAtCancel = await reread()
-        return deps.provider.healthy.cancelRequest(id, timeoutMs)
       })
 
       await check()

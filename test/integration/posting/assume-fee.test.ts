@@ -144,12 +144,10 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
 
       await settle(deps, client)
       let runs = 1
-      for (
-        let nextMessage = deps.sent.shift();
-        nextMessage;
-        nextMessage = deps.sent.shift(), runs++
-      )
-        await handOver(worker, deps, [nextMessage.message.body])
+      for (const { message } of deps.sent) {
+        await handOver(worker, deps, [message.body])
+        runs++
+      }
 
       expect([runs, (await settlementsOf(deps, client)).length]).toStrictEqual([runCount, 1])
       await expectFee(deps, overdue, ASSUMED)

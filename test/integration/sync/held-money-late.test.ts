@@ -11,6 +11,7 @@ import { handOverOwnRow } from '../../../shared/sync/hand-over-own-row.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { addMs, DAY_MS, HOUR_MS, type Timestamp } from '../../../shared/time.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
 import {
   expectFinding,
   expectPayment,
@@ -72,10 +73,11 @@ describe('sync: a row that settles late and is not marked as updated', () => {
   heldTest(
     'of a payment whose fee is assumed is its late row months later, when an operator refreshes it',
     async ({ deps, client, rows, credited }) => {
-      const handOver = async () => handOverOwnRow(deps, await paymentOf(deps, credited))
+      const { paymentId: payment_id } = credited.payment
+      const refresh = () => invokeAdmin('refresh-payment', deps, { operator: 'ana', payment_id })
       deps.provider.silence('listTransactions')
       // Nothing is asked before the posting.
-      await handOver()
+      expect(await refresh()).toHaveProperty('status', 200)
       deps.provider.heal('listTransactions')
       const row = rowNow(deps, credited, lateRow(deps.now()))
       await syncForDays(deps, 40)
@@ -84,14 +86,16 @@ describe('sync: a row that settles late and is not marked as updated', () => {
       await syncForDays(deps, 40)
       expect(await paymentOf(deps, credited)).not.toHaveProperty('lateRowAt')
       deps.provider.silence('listTransactions')
-      await expect(handOver()).rejects.toThrow('the payment is refreshed, its row is not')
+      expect(await refresh()).toMatchObject({
+        body: { message: expect.stringContaining('the payment is refreshed, its row is not') },
+      })
       const nameless = { ...(await paymentOf(deps, credited)), capture: { providerPaymentId: '' } }
       await handOverOwnRow(deps, nameless)
       expect(await askForOwnRow(deps, nameless)).toMatchObject({ kind: 'answered' })
       deps.provider.heal('listTransactions')
 
-      await handOver()
-      await handOver()
+      await refresh()
+      await refresh()
       await syncProviderTransactions(deps)
 
       expect(await paymentOf(deps, credited)).toHaveProperty('lateRowAt')

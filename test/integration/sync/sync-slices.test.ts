@@ -26,7 +26,7 @@ import {
   rowNow,
   rowOfOtherAttempt,
 } from '../../support/synced-payment.ts'
-import { interceptTable, type TestDeps } from '../../support/test-deps.ts'
+import { interceptTable, linesOf, type TestDeps } from '../../support/test-deps.ts'
 import { dyingBefore, foreignRow, syncTest as it, withBacklog } from './sync-test.ts'
 
 describe('sync: the positions of its slices', () => {
@@ -62,7 +62,7 @@ describe('sync: the positions of its slices', () => {
       expect(nextAfterId).toBe(isCursor ? undefined : refusedAfterId)
       await expectPayment(deps, credited, { feeStatus: 'actual' })
       expect(await findDueJobs(deps, 10)).toStrictEqual([])
-      expect(deps.lines.filter(({ code }) => code === 'sync.completed').slice(-2)).toMatchObject([
+      expect(linesOf(deps, 'sync.completed').slice(-2)).toMatchObject([
         { level: 'warn', fields: { end, incomplete: 1 } },
         { level: 'info', fields: { end: 'read', incomplete: 0 } },
       ])
@@ -203,10 +203,9 @@ describe('sync: the positions of its slices', () => {
     sync,
   }) => {
     const listings: TransactionFilter[] = []
-    deps.provider.script('listTransactions', async (filter) => {
+    deps.provider.before('listTransactions', async (filter) => {
       listings.push(filter)
       if (listings.length === 1) await runSyncJobs(deps, { woken: false })
-      return deps.provider.healthy.listTransactions(filter)
     })
 
     const summary = await sync()

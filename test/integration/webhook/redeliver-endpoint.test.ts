@@ -11,7 +11,7 @@ import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { changeEndpoint } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { auditRecordsOf, invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { aClientId } from '../../support/payment-builders.ts'
-import { type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { linesOf, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
   anEvent,
@@ -107,7 +107,7 @@ describe('redeliver to an endpoint since a time', () => {
       },
     ])
     await drainQueue(deps)
-    const succeeded = deps.lines.filter(({ code }) => code === 'delivery.succeeded')
+    const succeeded = linesOf(deps, 'delivery.succeeded')
     expect(succeeded.map(({ fields }) => fields['announced_ms'])).toStrictEqual(
       Array(3).fill(undefined),
     )

@@ -13,7 +13,7 @@ import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { standingOf, sweptADayLater } from '../../support/settlement-builders.ts'
 import { expectPayment, type PaidUpstream, paidUpstream } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import { linesOf, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { ACTIONS } from './endpoint-operations.ts'
@@ -114,7 +114,7 @@ describe('an endpoint whose row cannot be read', () => {
     await expectPayment(deps, paid, { status: 'succeeded' })
     expect(await deliveryTo(deps, other, paid)).toMatchObject({ status: 'scheduled' })
     expect(await deliveryTo(deps, endpoint, paid)).toBeUndefined()
-    expect(deps.lines.filter(({ code }) => code === 'row.unreadable')).toMatchObject([
+    expect(linesOf(deps, 'row.unreadable')).toMatchObject([
       { level: 'error', fields: { kind: 'endpoint', id: endpoint.endpointId } },
     ])
   })

@@ -12,7 +12,7 @@ const SOME = { status: 'open', amountMinor: minor(1_000), createdAt: deps.now() 
 /** As a shell reads the first command of a text. */
 function argumentsIn(message: string) {
   const [, text = ''] = /resolve-suspense ((?:--\w+ (?:'.*'|[^\s'.,]+) ?)+)/.exec(message) ?? []
-  const words = text.matchAll(/--(\w+) (?:'(.*)'|([^\s']+))/g)
+  const words = text.matchAll(/--(\w+) (?:'((?:[^']|'\\'')*)'|([^\s']+))/g)
   return Object.fromEntries(
     [...words].map(([, name, quoted, plain]) => [name, quoted?.replaceAll(`'\\''`, "'") ?? plain]),
   )
