@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { deployedStage } from '../../../infra/stack/stage.ts'
+import { deployedStage, hasAlarms } from '../../../infra/stack/stage.ts'
 import { parseStageFile, readStageFile, StageFileSchema } from '../../../infra/stack/stage-file.ts'
 import { DeployedSettings } from '../../../shared/stage-settings.ts'
 import { PROJECT_ROOT, projectText } from '../../support/source-file.ts'
@@ -31,6 +31,11 @@ describe("a stage's file", () => {
 
   it('is the file of dev if a stage has no file', () => {
     expect(readStageFile('alice')).toStrictEqual(devFile)
+  })
+
+  it('that names only whom to page has alarms', () => {
+    expect(hasAlarms(deployedStage('dev'))).toBe(false)
+    expect(hasAlarms({ ...deployedStage('dev'), pageRecipients: ['a@b.example'] })).toBe(true)
   })
 
   it.each([

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  closesUpstream,
   expectedSettlement,
   expiryOf,
   nextCheckAt,
@@ -177,12 +178,25 @@ function minutes(...values: readonly number[]) {
   return values.map((value) => value * MINUTE_MS)
 }
 
+const TRIED_AGAIN = {
+  ...wallet('DANA'),
+  providerAttempts: [{ startedAt: NOW }, { startedAt: addMs(NOW, MINUTE_MS) }],
+}
+
+it('the provider does not end a request that began after its payment at the payment’s expiry', () => {
+  const payment = { ...TRIED_AGAIN, createdAt: NOW, expiresAt: addMs(NOW, DAY_MS) }
+
+  expect(closesUpstream(payment)).toBe(false)
+  expect(closesUpstream({ ...payment, providerAttempts: [] })).toBe(true)
+})
+
 describe('nextCheckAt (design section 4, expiry and lost callbacks)', () => {
   it.each([
     [wallet('DANA'), 14 * MINUTE_MS, minutes(14, 16)],
     // Every two minutes once the expiry is past and nothing has been decided.
     [wallet('GOPAY'), 30 * MINUTE_MS, minutes(30, 32, 34, 36)],
     [BANK, SECOND_MS, [SECOND_MS]],
+    [TRIED_AGAIN, DAY_MS, minutes(16, 1_440)],
   ])('%j with a life of %i ms is checked at the ages %j', (channel, lifeMs, expected) => {
     const payment = { ...channel, createdAt: NOW, expiresAt: addMs(NOW, lifeMs) }
     const ages: number[] = []

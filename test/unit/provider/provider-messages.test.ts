@@ -229,6 +229,16 @@ describe('the log line of a call of the provider', () => {
     expect(deps.lines).toMatchObject([{ code: 'provider.call_failed', fields }])
   })
 
+  it('says how long a call took, also one for the balance', async () => {
+    const deps = memoryDeps()
+    deps.provider.before('getBalance', () => deps.clock.sleep(2_000))
+
+    await loggedProvider(deps.provider, deps).getBalance()
+
+    const fields = { operation: 'get_balance', call_ms: 2_000 }
+    expect(deps.lines).toMatchObject([{ code: 'provider.called', fields }])
+  })
+
   it.each<[Unanswered['reason'], string | undefined, string]>([
     ['refused', 'API_VALIDATION_ERROR', 'provider.call_refused'],
     ['misconfigured', undefined, 'provider.call_refused'],
