@@ -139,10 +139,10 @@ export type Payment = {
   readonly paid_at?: string
   /** The end of the time to pay. Absent if there is none. */
   readonly expires_at?: string
-  /** Money that the provider took back after the payment succeeded. The status stays `succeeded`. */
+  /** Money that went back after the payment succeeded. The payment stays `succeeded`. */
   readonly reversal?: {
     readonly kind: 'voided' | 'reversed' | 'refund' | 'chargeback'
-    /** The total that is taken back now. */
+    /** How much of `notional_minor` is taken back now. You bear at most `client_net_minor`. */
     readonly amount_minor: number
     /** When the last reversal happened. */
     readonly at: string
@@ -251,7 +251,7 @@ export type ReversedData = {
   readonly created_at: string
   /** When the gateway recorded the success. Only for a `succeeded` payment. */
   readonly paid_at?: string
-  /** What the provider did: it took money back, or returned it (`dispute_won`, or an undone reversal). */
+  /** Money went back, or returned (`dispute_won`, or an undone reversal). */
   readonly type: 'refund' | 'chargeback' | 'reversal' | 'dispute_won'
   /** The amount of this movement: refunded, disputed, or won. */
   readonly amount_minor: number
@@ -368,7 +368,7 @@ export type Balance = {
   readonly available_minor: number
   /** Net of succeeded payments that are not in a settlement yet. */
   readonly pending_minor: number
-  /** Net of settlements that are not paid out yet, failed ones included. Only with `include=settlements`. */
+  /** Net of settlements not paid out yet, or failed and not credited again. Only with `include=settlements`. */
   readonly in_settlement_minor?: number
   /** Net of settlements that were paid out. Only with `include=settlements`. */
   readonly paid_out_minor?: number
@@ -385,7 +385,7 @@ export type Settlement = {
   readonly period_end: string
   /** Sum of `notional_minor` of its entries. */
   readonly gross_minor: number
-  /** Sum of the provider's actual fees of its entries. */
+  /** Sum of the provider's final fees of its entries. */
   readonly xendit_fees_minor: number
   /** Sum of the gateway's markups of its entries. */
   readonly hexolus_markup_minor: number
@@ -423,7 +423,7 @@ export type SettlementData = {
   readonly period_end: string
   /** Sum of `notional_minor` of its entries. */
   readonly gross_minor: number
-  /** Sum of the provider's actual fees of its entries. */
+  /** Sum of the provider's final fees of its entries. */
   readonly xendit_fees_minor: number
   /** Sum of the gateway's markups of its entries. */
   readonly hexolus_markup_minor: number
@@ -470,9 +470,9 @@ export type Entry = {
   readonly posted_at: string
   /** From when a settlement may contain the entry. It is in the settlement with period_start <= eligible_at - 24 h < period_end. */
   readonly eligible_at: string
-  /** The amount that customers paid, or got back if it is negative. Adjustments have one too. */
+  /** What customers paid; if it is negative, what is taken back. Adjustments have one too. */
   readonly notional_minor: number
-  /** The provider's actual fee. */
+  /** The provider's final fee. */
   readonly xendit_fee_minor: number
   /** The gateway's markup. */
   readonly hexolus_markup_minor: number
@@ -498,7 +498,7 @@ export type Statement = {
     /** The settlement that a `payout` paid, or whose transfer came back. */
     readonly settlement_id?: string
     readonly external_reference?: string
-    /** What is owed to you changes by this. Of a `payout` it is negative. */
+    /** The change of what is owed to you. Of a `payout` it is negative. */
     readonly amount_minor: number
   })[]
   /** What was owed to you at the end of `to`: `opening_minor` and all lines. On earlier pages it is null if a day of the statement can still change. */

@@ -16,7 +16,7 @@ const StatementLineSchema = v.object({
     id('The settlement that a `payout` paid, or whose transfer came back.'),
   ),
   external_reference: v.optional(v.string()),
-  amount_minor: amount('What is owed to you changes by this. Of a `payout` it is negative.'),
+  amount_minor: amount('The change of what is owed to you. Of a `payout` it is negative.'),
 })
 
 export const StatementDtoSchema = v.object({

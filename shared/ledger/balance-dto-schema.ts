@@ -11,7 +11,7 @@ export const BalanceDtoSchema = v.object({
   pending_minor: amount('Net of succeeded payments that are not in a settlement yet.'),
   in_settlement_minor: v.optional(
     amount(
-      'Net of settlements that are not paid out yet, failed ones included. Only with ' +
+      'Net of settlements not paid out yet, or failed and not credited again. Only with ' +
         '`include=settlements`.',
     ),
   ),

@@ -58,8 +58,7 @@ export const ReversedDataSchema = v.object({
   ...WebhookDataSchema.entries,
   type: oneOf(
     MOVEMENT_TYPES,
-    'What the provider did: it took money back, or returned it (`dispute_won`, or an undone ' +
-      'reversal).',
+    'Money went back, or returned (`dispute_won`, or an undone reversal).',
   ),
   amount_minor: amount('The amount of this movement: refunded, disputed, or won.'),
   taken_back_minor: amount(
@@ -116,14 +115,15 @@ export const PaymentDtoSchema = v.object({
     described(
       v.object({
         kind: v.picklist(REVERSAL_KINDS),
-        amount_minor: amount('The total that is taken back now.'),
+        amount_minor: amount(
+          'How much of `notional_minor` is taken back now. You bear at most `client_net_minor`.',
+        ),
         at: time('When the last reversal happened.'),
         undone_at: v.optional(
           time('When all of it had been returned, for example after a won dispute.'),
         ),
       }),
-      'Money that the provider took back after the payment succeeded. The status stays ' +
-        '`succeeded`.',
+      'Money that went back after the payment succeeded. The payment stays `succeeded`.',
     ),
   ),
   dispute: v.optional(DisputeDtoSchema),

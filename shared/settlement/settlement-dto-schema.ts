@@ -15,7 +15,7 @@ export const SettlementDtoSchema = v.object({
   ),
   period_end: time('The end of its period. The period excludes this time.'),
   gross_minor: amount('Sum of `notional_minor` of its entries.'),
-  xendit_fees_minor: amount("Sum of the provider's actual fees of its entries."),
+  xendit_fees_minor: amount("Sum of the provider's final fees of its entries."),
   hexolus_markup_minor: amount("Sum of the gateway's markups of its entries."),
   net_minor: amount('The amount of the payout: gross less fees and markups.'),
   currency: v.literal('IDR'),

@@ -41,19 +41,19 @@ const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     todo: 'Correct what `message` and `field_errors` name.',
   },
   rate_limit: {
-    means: "Too many requests of the key's merchant, or of one address.",
+    means: 'Too many requests of the merchant or an address, pushes to a phone, or provider calls.',
     retry: 'yes',
     todo: 'Wait as many seconds as `Retry-After` says, then send the same request.',
   },
   network: {
     means: 'The provider could not be reached. The payment is unchanged here.',
     retry: 'yes',
-    todo: 'Send the same request again after some seconds.',
+    todo: 'Send it again after some seconds.',
   },
   server_error: {
     means: 'The provider failed. The payment is unchanged here.',
     retry: 'yes',
-    todo: 'Send the same request again after some seconds.',
+    todo: 'Send it again after some seconds.',
   },
   internal_error: {
     means:

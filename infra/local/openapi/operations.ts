@@ -86,8 +86,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Payments',
     summary: 'Cancel a pending payment',
     description:
-      'Cancels it at the provider first, so that it can no longer be paid, except by a wallet ' +
-      'that asks on the phone (OVO): the customer can confirm until the time to pay is over, and ' +
+      'Cancels it at the provider first, so that it can no longer be paid. Where the provider ' +
+      'cannot cancel, as a push (OVO), the customer can pay until the time to pay is over, and ' +
       'that money shows in `held`. Takes no body. After a 502 send it again. After a 200 a ' +
       'repeat is 422.',
     success: okAnswer('The cancelled payment.', 'Payment', { get: TO_THE_PAYMENT.get }),

@@ -28,9 +28,9 @@ export const EntryDtoSchema = v.object({
       'eligible_at - 24 h < period_end.',
   ),
   notional_minor: amount(
-    'The amount that customers paid, or got back if it is negative. Adjustments have one too.',
+    'What customers paid; if it is negative, what is taken back. Adjustments have one too.',
   ),
-  xendit_fee_minor: amount("The provider's actual fee."),
+  xendit_fee_minor: amount("The provider's final fee."),
   hexolus_markup_minor: amount("The gateway's markup."),
   client_net_minor: amount('Your credit by this entry: notional less fee and markup.'),
   carried_minor: v.optional(
