@@ -17,7 +17,9 @@ import { findAnySettlement, markClosed, markRecredited } from './settlement-stor
 export type CloseDeps = RecordDeps & Pick<Deps, 'stage' | 'log'>
 
 const NEXT_STEP: Readonly<Record<Settlement['status'] | 'recredited', string>> = {
-  recorded: 'Only a failed settlement can be recredited: mark-settlement-failed first.',
+  recorded:
+    'Only a failed settlement can be recredited. If the bank did not pay it, run ' +
+    'mark-settlement-failed first.',
   manual_paid: 'It is paid out, which is final. return-payout books a transfer that came back.',
   failed: 'It has failed, which is final; recredit-settlement makes its funds available again.',
   recredited:
