@@ -97,9 +97,10 @@ async function readyBatch(deps: PayoutFileDeps, number: number, operator: string
       ? `${closed.length} of its ${settlements.length} payouts are paid or failed`
       : earlier && `batch ${earlier.number}, whose file may be at the bank, has a payout of it too`
   if (why) throw inUse(number, why, cancelHint(number))
-  const filled = await withLines(deps, batch, settlements)
+  await withLines(deps, batch, settlements)
   await mapInChunks(settlements, SIDE_BY_SIDE, (one) => requireMatchingBooks(deps, one))
-  return { ...filled, leftOut: [] }
+  // That may take minutes.
+  return { ...(await withLines(deps, batch, settlements)), leftOut: [] }
 }
 
 function requireUnused({ number, usedAt }: Batch) {

@@ -134,8 +134,6 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
     })
   })
 
-  const FINAL_HINT =
-    'It has failed, which is final; recredit-settlement makes its funds available again.'
   it.for([
     [
       'recorded',
@@ -154,7 +152,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
       'failed',
       'mark-settlement-failed',
       'settlement cannot be marked failed in status=failed',
-      FINAL_HINT,
+      'It has failed, which is final; recredit-settlement makes its funds available again.',
     ],
     [
       'recredited',
