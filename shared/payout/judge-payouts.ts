@@ -46,8 +46,7 @@ export async function judgeClients(
   const read = async (clients: readonly Registered[]) => {
     const lists = await mapInChunks(clients, SIDE_BY_SIDE, async ({ clientId }) => {
       const { settlements, unreadableIds } = await recordedSettlements(deps, clientId)
-      const repair = 'recount-ledger repairs what it can.'
-      const hint = `audit-ledger --client_id ${clientId} names it; ${repair}`
+      const hint = `audit-ledger --client_id ${clientId} names it; recount-ledger repairs what it can.`
       for (const settlementId of unreadableIds)
         leftOut.push(
           leaveOut({ settlementId, clientId, netMinor: null }, refused(UNREADABLE, hint)),

@@ -99,8 +99,11 @@ async function paidAfterFailed(
     ? `Its money is in a later settlement: update-client --client_id ${clientId} --payout_hold REASON stops that one`
     : 'Do not run recredit-settlement'
   const hint = `${again} until the bank says whether the money arrived.`
-  const message = `Settlement ${settlementId} of client ${clientId} is said to be paid, but it is marked failed. ${hint}`
-  await tellAfterDifference(deps, settlementId, message)
+  await tellAfterDifference(
+    deps,
+    settlementId,
+    `Settlement ${settlementId} of client ${clientId} is said to be paid, but it is marked failed. ${hint}`,
+  )
   return refused('settlement cannot be marked paid in status=failed', hint)
 }
 
