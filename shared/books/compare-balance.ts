@@ -62,7 +62,7 @@ export async function compareBalance(deps: CompareDeps) {
   }
   const gaps = [...balance.gaps, { day: question.day, gapMinor }].slice(-DAYS)
   const stands = gaps.length === DAYS && gaps.every((one) => one.gapMinor !== 0)
-  // Before the write: a crash may repeat the alert, but never loses it.
+  // Before the write, so a crash repeats it.
   if (stands) await alert(deps, gapMinor, seen.waiting)
   if (!(await keepBalance(deps, balance, { ...balance, gaps, question: undefined })))
     return { waits: true }

@@ -31,7 +31,8 @@ type PayoutFileDeps = BatchDeps & Pick<Deps, 'monotonicMs'>
  * The file for the bank (design section 15). A new batch claims every recorded settlement that
  * passes the payout gate, and uses its approval up; the others are left out, each with its reason
  * and command. A batch that a crash left open is finished first: a second run, or a second operator
- * at the same time, claims nothing twice. A settlement is in at most one live batch.
+ * at the same time, claims nothing twice. A settlement is in at most one live batch, unless the
+ * bank answers to the file of a cancelled batch.
  */
 export async function payoutFile(deps: PayoutFileDeps, input: PayoutFileInput) {
   const { operator, format, batch: number, cancel, notes } = input

@@ -164,8 +164,10 @@ export function recreditSettlement(
 function assertRecreditable(settlement: Settlement) {
   if (settlement.status !== 'failed') throw wrongStateError('recredited', settlement)
   if (settlement.recreditedAt === undefined) return
-  const hint = 'Its funds are in available_minor until the next settlement.'
-  throw refused('settlement was recredited already', hint)
+  throw refused(
+    'settlement was recredited already',
+    'Its funds are in available_minor until the next settlement.',
+  )
 }
 
 /** Another operator, or a settlement that raises the fence, may refuse a try. */
@@ -203,9 +205,10 @@ export async function giveBack<Answer>(
     assertState(settlement)
     const { clientId } = settlement
     if (records.some((record) => record.action === action)) {
-      const message = `a record says that ${action} of settlement ${settlementId} was done`
-      const actionHint = `Run recount-ledger --client_id ${clientId}: it brings back what a restore lost.`
-      throw conflict(message, actionHint)
+      throw conflict(
+        `a record says that ${action} of settlement ${settlementId} was done`,
+        `Run recount-ledger --client_id ${clientId}: it brings back what a restore lost.`,
+      )
     }
     await requireOwnSums(deps, settlement)
     const { closedUntil } = await readWindow(deps, clientId)
