@@ -32,7 +32,7 @@ type PayoutFileDeps = BatchDeps & Pick<Deps, 'monotonicMs'>
  * passes the payout gate, and uses its approval up; the others are left out, each with its reason
  * and command. A batch that a crash left open is finished first: a second run, or a second operator
  * at the same time, claims nothing twice. A settlement is in at most one live batch, unless the
- * bank answers to the file of a cancelled batch.
+ * bank answers to a cancelled one.
  */
 export async function payoutFile(deps: PayoutFileDeps, input: PayoutFileInput) {
   const { operator, format, batch: number, cancel, notes } = input
@@ -100,8 +100,9 @@ async function readyBatch(deps: PayoutFileDeps, number: number, operator: string
   if (why) throw inUse(number, why, cancelHint(number))
   await withLines(deps, batch, settlements)
   await mapInChunks(settlements, SIDE_BY_SIDE, (one) => requireMatchingBooks(deps, one))
-  // That may take minutes.
-  return { ...(await withLines(deps, batch, settlements)), leftOut: [] }
+  // Meanwhile a payout may be marked failed.
+  const left = (await settlementsIn(deps, batch)).filter(({ status }) => status === 'recorded')
+  return { ...(await withLines(deps, batch, left)), leftOut: [] }
 }
 
 function requireUnused({ number, usedAt }: Batch) {

@@ -21,13 +21,7 @@ import {
   twoInABatch,
 } from '../../support/batch-builders.ts'
 import { fail, payOut, recredit } from '../../support/settlement-builders.ts'
-import {
-  afterFirst,
-  beforeCommit,
-  beforeFirst,
-  type TestDeps,
-  withoutTopic,
-} from '../../support/test-deps.ts'
+import { afterFirst, beforeCommit, type TestDeps, withoutTopic } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
 const OUTCOMES = [
@@ -102,15 +96,21 @@ it('a batch gives its file again after a line that names its payout by mistake',
   expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 200 })
 })
 
-it('a batch that is cancelled while its payouts are compared gives no file', async ({ deps }) => {
-  const raced = beforeFirst(
-    deps,
-    (call) => JSON.stringify(call).includes('JOURNAL#'),
-    () => cancelFile(deps, 1),
-  )
+it.for([
+  ['is cancelled', (deps: TestDeps) => cancelFile(deps, 1)],
+  ['has a payout that is marked failed', fail],
+] as const)(
+  'a batch that %s during its comparison gives no file',
+  async ([, act], { deps, paid }) => {
+    const raced = afterFirst(
+      deps,
+      (call) => JSON.stringify(call).includes('JOURNAL#'),
+      () => act(deps, paid),
+    )
 
-  expect(await askForFile(raced, { batch: 1 })).toMatchObject({ status: 409 })
-})
+    expect(await askForFile(raced, { batch: 1 })).toMatchObject({ status: 409 })
+  },
+)
 
 it.each([
   ['failed', fail, { refused: 1, lines: [{ reason: expect.stringContaining('Do not run') }] }],

@@ -33,8 +33,13 @@ async function act(
   const { settlementId: settlement_id } = settlement
   const isPayout = action === 'mark-settlement-paid'
   if (isPayout) await auditedNow(deps, settlement)
-  const reference = isPayout ? { bank_reference: `BCA ${settlement_id}` } : {}
-  const input = { operator: OPERATOR, settlement_id, notes: ` ${notes} `, ...reference, ...fields }
+  const input = {
+    operator: OPERATOR,
+    settlement_id,
+    notes: ` ${notes} `,
+    ...(isPayout && { bank_reference: `BCA ${settlement_id}` }),
+    ...fields,
+  }
   return invokeAdmin(action, deps, input)
 }
 
