@@ -22,7 +22,7 @@ type CompareDeps = Pick<
  * is how far the balance lies outside what this sum was at the question and after three further
  * rounds of the sync. A gap that stands on three days is an alert. Runs every ten minutes: a look
  * may take several runs, and once a week one run names money that is in transit for too long. Safe
- * to repeat; a lost race does nothing.
+ * to repeat; a lost race writes nothing.
  */
 export async function compareBalance(deps: CompareDeps) {
   const balance = await withTransitTold(deps, await readBalance(deps))
@@ -61,11 +61,12 @@ export async function compareBalance(deps: CompareDeps) {
     return { waits: true, gap_minor: gapMinor }
   }
   const gaps = [...balance.gaps, { day: question.day, gapMinor }].slice(-DAYS)
-  const after = { ...balance, gaps, question: undefined }
-  if (!(await keepBalance(deps, balance, after))) return { waits: true }
-  deps.log.info('balance.compared', { gap_minor: gapMinor })
   const stands = gaps.length === DAYS && gaps.every((one) => one.gapMinor !== 0)
+  // Before the write, so a crash repeats it.
   if (stands) await alert(deps, gapMinor, seen.waiting)
+  if (!(await keepBalance(deps, balance, { ...balance, gaps, question: undefined })))
+    return { waits: true }
+  deps.log.info('balance.compared', { gap_minor: gapMinor })
   return { day: question.day, gap_minor: gapMinor }
 }
 

@@ -39,8 +39,8 @@ type SettlementSearch = ActionRequest<v.InferOutput<typeof settlementSearch>>
 type SearchDeps = Pick<Deps, 'table' | 'now' | 'monotonicMs' | 'log'>
 
 /**
- * Lists of a client's settlements and of payouts have warnings that name the figures of a payout.
- * Those of all clients have a cursor, and are too many for these reads.
+ * Lists of a client's settlements and of payouts have warnings that name the figures of a payout
+ * that no batch has claimed. Those of all clients have a cursor, and are too many for these reads.
  */
 export async function searchSettlements(deps: SearchDeps, search: SettlementSearch) {
   const { clientId, status, from, to, cursor, ...page } = search

@@ -86,8 +86,10 @@ async function readTail(
 }
 
 function tooManyEntries(earliest: string) {
-  const reason = `too many payments are not settled yet; give ${earliest} or an earlier day`
-  return invalidField('from', reason)
+  return invalidField(
+    'from',
+    `too many payments are not settled yet; give ${earliest} or an earlier day`,
+  )
 }
 
 /** A client whose stored totals and journal differ up to a day. */

@@ -18,8 +18,8 @@ export const EventSchema = v.pipe(
 )
 
 /**
- * A payment has at most one event of its status, and one of each of its fifty movements. Undefined
- * for an event that cannot be read.
+ * A payment has at most one event of its status, and those of its movements, held money and
+ * disputes. Undefined for an event that cannot be read.
  */
 export async function listEventsOf(
   deps: TableDeps,

@@ -201,7 +201,7 @@ export async function requireApproval(
 
 /**
  * Uses up nothing. Throws 422 with the approver's command unless an approval of the action `covers`
- * it. An approval of other figures has another key.
+ * it. An approval of other figures has another key, unless it is of a payout.
  */
 export async function findValidApproval(
   deps: StoreDeps,

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { ActionRequest } from '../action-request.ts'
 import { mapInChunks } from '../chunks.ts'
-import { invalid, refused } from '../errors.ts'
+import { invalid } from '../errors.ts'
 import { parseInput } from '../field-errors.ts'
 import { SettlementIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
@@ -13,7 +13,7 @@ import { BANK_REFERENCE, hiddenCharactersIn, textField } from '../text-field.ts'
 import { refusalOf, SIDE_BY_SIDE } from './judge-payouts.ts'
 import { markSettlementFailed } from './mark-settlement-failed.ts'
 import { alertGrowthAgain, isPaidBy, markSettlementPaid } from './mark-settlement-paid.ts'
-import { noteUseOfFile, tellAfterDifference } from './note-use-of-file.ts'
+import { noteUseOfFile } from './note-use-of-file.ts'
 
 const NUMBER = v.pipe(v.number(), v.safeInteger())
 
@@ -109,23 +109,8 @@ async function close(deps: AnswerDeps, settlement: Settlement, line: AnswerLine,
     await alertGrowthAgain(deps, settlement)
     return 'done'
   }
-  if (status === 'failed') throw await paidAfterFailed(deps, settlement)
   await markSettlementPaid(deps, { settlementId, operator, bankReference, valueDate })
   return 'done'
-}
-
-/** The money may go out twice, so operators are told at once. */
-async function paidAfterFailed(
-  deps: AnswerDeps,
-  { settlementId, clientId, recreditedAt }: Settlement,
-) {
-  const again = recreditedAt
-    ? `Its money is in a later settlement: update-client --client_id ${clientId} --payout_hold REASON stops that one`
-    : 'Do not run recredit-settlement'
-  const hint = `${again} until the bank says whether the money arrived.`
-  const message = `The bank's answer says that settlement ${settlementId} of client ${clientId} is paid, but it is marked failed. ${hint}`
-  await tellAfterDifference(deps, settlementId, message)
-  return refused('the bank says that it is paid, and it is marked failed', hint)
 }
 
 /**

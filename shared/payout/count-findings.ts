@@ -21,8 +21,8 @@ const AT_ONCE = 50
 
 /**
  * The number of cases and findings that name a payment of a settlement, or of the settlements
- * whose sums it pays again: open ones, and those that a person has explained. A payment that is
- * missing or cannot be read counts, and if sums are paid again, a payment of a lost or unreadable
+ * whose sums it pays again, whether they are open or have ended. A payment that is missing or
+ * cannot be read counts, and if sums are paid again, a payment of a lost or unreadable
  * settlement.
  */
 export async function countFindings(deps: TableDeps, settlement: Settlement) {

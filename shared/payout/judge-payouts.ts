@@ -46,12 +46,12 @@ export async function judgeClients(
   const read = async (clients: readonly Registered[]) => {
     const lists = await mapInChunks(clients, SIDE_BY_SIDE, async ({ clientId }) => {
       const { settlements, unreadableIds } = await recordedSettlements(deps, clientId)
-      const repair = 'recount-ledger repairs what it can.'
-      const hint = `audit-ledger --client_id ${clientId} names it; ${repair}`
+      const error = refused(
+        'its row cannot be read: it was changed by hand, or by a later release',
+        `audit-ledger --client_id ${clientId} names it; recount-ledger repairs what it can.`,
+      )
       for (const settlementId of unreadableIds)
-        leftOut.push(
-          leaveOut({ settlementId, clientId, netMinor: null }, refused(UNREADABLE, hint)),
-        )
+        leftOut.push(leaveOut({ settlementId, clientId, netMinor: null }, error))
       return settlements
     })
     const judged = await mapInChunks(lists.flat(), SIDE_BY_SIDE, (one) => judgePayout(deps, one))
@@ -117,8 +117,6 @@ export function leaveOut(
   }
 }
 
-const UNREADABLE = 'its row cannot be read: it was changed by hand, or by a later release'
-
 /** Whether a file can have a line for it, besides the payout gate. */
 async function requireLine(deps: GateDeps, settlement: Settlement) {
   const { clientId, netMinor, status, bank } = settlement
@@ -131,8 +129,11 @@ async function requireLine(deps: GateDeps, settlement: Settlement) {
 }
 
 function requireEnabled({ enabled }: Client) {
-  const hint = 'mark-settlement-paid records a transfer that is made by hand.'
-  if (!enabled) throw refused('the client is disabled', hint)
+  if (!enabled)
+    throw refused(
+      'the client is disabled',
+      'mark-settlement-paid records a transfer that is made by hand.',
+    )
 }
 
 /**
@@ -163,10 +164,9 @@ function inBatchError({ number, state, usedAt }: Batch) {
         : 'whose file is in use'
     return refused(`it is in batch ${number}, ${why}`, ANSWER_HINT)
   }
-  const again = `payout-file --batch ${number} gives the file again, or says why not`
   return refused(
     `it is in batch ${number}, whose file may be at the bank`,
-    `${again}; ${cancelHint(number)}`,
+    `payout-file --batch ${number} gives the file again, or says why not; ${cancelHint(number)}`,
   )
 }
 

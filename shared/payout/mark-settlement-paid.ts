@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { conflict, GatewayError, invalidField } from '../errors.ts'
+import { conflict, GatewayError, invalidField, refused } from '../errors.ts'
 import { payOutOfWindow, readWindow } from '../ledger/window-store.ts'
 import { type UsedApproval, useOf } from '../operator/approval-store.ts'
 import { liveBatchOf } from '../settlement/batch/batch-store.ts'
@@ -28,8 +28,8 @@ type PaidDeps = GateDeps & Pick<Deps, 'alerts' | 'queues'>
  * condition of what the payout gate saw; it uses up the approval of its figures. A settlement in a
  * live batch has passed the gate and used its approval there: what the bank did is written down
  * even if the gate refuses by now, with an alert. The first payout of a file marks its batch as
- * used, and a used batch is not cancelled. Throws 422, and 409 for a reference that paid out
- * another settlement.
+ * used, and a used batch is not cancelled. Throws 422, for a failed settlement after an alert, and
+ * 409 for a reference that paid out another settlement.
  */
 export async function markSettlementPaid(
   deps: CloseDeps & PaidDeps,
@@ -41,6 +41,7 @@ export async function markSettlementPaid(
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const before = await findAnySettlement(deps, input.settlementId)
     if (before.status !== 'recorded') {
+      if (before.status === 'failed') throw await paidAfterFailed(deps, before)
       if (isPaidBy(before, input)) await alertGrowthAgain(deps, before)
       throw wrongStateError('marked paid', before)
     }
@@ -87,6 +88,23 @@ export async function markSettlementPaid(
     if (outcome.refusedBy === 'reference') throw usedReference(reference)
   }
   throw conflict('the audit or the batch of the settlement has just changed; try again')
+}
+
+/** The money may go out twice, so operators are told at once. */
+async function paidAfterFailed(
+  deps: PaidDeps,
+  { settlementId, clientId, recreditedAt }: Settlement,
+) {
+  const again = recreditedAt
+    ? `Its money is in a later settlement: update-client --client_id ${clientId} --payout_hold REASON stops that one`
+    : 'Do not run recredit-settlement'
+  const hint = `${again} until the bank says whether the money arrived.`
+  await tellAfterDifference(
+    deps,
+    settlementId,
+    `Settlement ${settlementId} of client ${clientId} is said to be paid, but it is marked failed. ${hint}`,
+  )
+  return refused('settlement cannot be marked paid in status=failed', hint)
 }
 
 /** A mistyped year would free a reference that has paid out another settlement. */

@@ -31,7 +31,8 @@ type PayoutFileDeps = BatchDeps & Pick<Deps, 'monotonicMs'>
  * The file for the bank (design section 15). A new batch claims every recorded settlement that
  * passes the payout gate, and uses its approval up; the others are left out, each with its reason
  * and command. A batch that a crash left open is finished first: a second run, or a second operator
- * at the same time, claims nothing twice. A settlement is in at most one live batch.
+ * at the same time, claims nothing twice. A settlement is in at most one live batch, unless the
+ * bank answers to a cancelled one.
  */
 export async function payoutFile(deps: PayoutFileDeps, input: PayoutFileInput) {
   const { operator, format, batch: number, cancel, notes } = input
@@ -97,9 +98,11 @@ async function readyBatch(deps: PayoutFileDeps, number: number, operator: string
       ? `${closed.length} of its ${settlements.length} payouts are paid or failed`
       : earlier && `batch ${earlier.number}, whose file may be at the bank, has a payout of it too`
   if (why) throw inUse(number, why, cancelHint(number))
-  const filled = await withLines(deps, batch, settlements)
+  await withLines(deps, batch, settlements)
   await mapInChunks(settlements, SIDE_BY_SIDE, (one) => requireMatchingBooks(deps, one))
-  return { ...filled, leftOut: [] }
+  // Meanwhile a payout may be marked failed.
+  const left = (await settlementsIn(deps, batch)).filter(({ status }) => status === 'recorded')
+  return { ...(await withLines(deps, batch, left)), leftOut: [] }
 }
 
 function requireUnused({ number, usedAt }: Batch) {

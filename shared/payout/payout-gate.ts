@@ -95,10 +95,9 @@ async function requireAccepted(
   const blocking = standing.filter((difference) => !mayBePaid(difference))
   const open = await unacceptedDifferences(deps, clientId, blocking)
   if (open.length === 0) return
-  const names = open.slice(0, 10).map(({ what, id }) => `${what} of ${id}`)
   throw invalid(
     `the books of this client do not balance (differences: ${open.length})`,
-    { differences: names },
+    { differences: open.slice(0, 10).map(({ what, id }) => `${what} of ${id}`) },
     `audit-ledger --client_id ${clientId} lists them with their figures. Pay out nothing before they are repaired, or accepted with accept-difference.`,
   )
 }

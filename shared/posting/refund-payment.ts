@@ -144,8 +144,10 @@ async function rowOf(deps: RecordDeps, input: RefundInput): Promise<HouseEntry |
   if (row === undefined) throw notFound('provider transaction')
   const isOut = row.providerMinor < 0
   if (isOut && amountMinor === row.amountMinor) return row
-  const reason = `the row's own amount is ${row.amountMinor}, ${isOut ? 'out' : 'in'}`
-  throw invalidField('amount_minor', reason)
+  throw invalidField(
+    'amount_minor',
+    `the row's own amount is ${row.amountMinor}, ${isOut ? 'out' : 'in'}`,
+  )
 }
 
 const REFUNDED = { status: 'resolved', resolution: 'refunded' } as const
@@ -155,10 +157,12 @@ function assertLeft(payment: Payment, amountMinor: Minor) {
   const leftMinor = isVoid ? ZERO : atLeastZero(less(payment.notionalMinor, wentBackMinor))
   const isFull = payment.movements.length >= MAX_MOVEMENTS
   if (amountMinor <= leftMinor && !isFull) return
-  const reason = isFull
-    ? `this payment has ${MAX_MOVEMENTS} movements already`
-    : `only ${leftMinor} IDR of this payment did not go back yet`
-  throw invalidField('amount_minor', reason)
+  throw invalidField(
+    'amount_minor',
+    isFull
+      ? `this payment has ${MAX_MOVEMENTS} movements already`
+      : `only ${leftMinor} IDR of this payment did not go back yet`,
+  )
 }
 
 function askedFor(input: RefundInput): Approvable {

@@ -17,7 +17,9 @@ import { findAnySettlement, markClosed, markRecredited } from './settlement-stor
 export type CloseDeps = RecordDeps & Pick<Deps, 'stage' | 'log'>
 
 const NEXT_STEP: Readonly<Record<Settlement['status'] | 'recredited', string>> = {
-  recorded: 'Only a failed settlement can be recredited: mark-settlement-failed first.',
+  recorded:
+    'Only a failed settlement can be recredited. If the bank did not pay it, run ' +
+    'mark-settlement-failed first.',
   manual_paid: 'It is paid out, which is final. return-payout books a transfer that came back.',
   failed: 'It has failed, which is final; recredit-settlement makes its funds available again.',
   recredited:
@@ -162,8 +164,10 @@ export function recreditSettlement(
 function assertRecreditable(settlement: Settlement) {
   if (settlement.status !== 'failed') throw wrongStateError('recredited', settlement)
   if (settlement.recreditedAt === undefined) return
-  const hint = 'Its funds are in available_minor until the next settlement.'
-  throw refused('settlement was recredited already', hint)
+  throw refused(
+    'settlement was recredited already',
+    'Its funds are in available_minor until the next settlement.',
+  )
 }
 
 /** Another operator, or a settlement that raises the fence, may refuse a try. */
@@ -201,9 +205,10 @@ export async function giveBack<Answer>(
     assertState(settlement)
     const { clientId } = settlement
     if (records.some((record) => record.action === action)) {
-      const message = `a record says that ${action} of settlement ${settlementId} was done`
-      const actionHint = `Run recount-ledger --client_id ${clientId}: it brings back what a restore lost.`
-      throw conflict(message, actionHint)
+      throw conflict(
+        `a record says that ${action} of settlement ${settlementId} was done`,
+        `Run recount-ledger --client_id ${clientId}: it brings back what a restore lost.`,
+      )
     }
     await requireOwnSums(deps, settlement)
     const { closedUntil } = await readWindow(deps, clientId)

@@ -29,8 +29,7 @@ export async function hasLongWindow(deps: JournalDeps, settlement: Settlement) {
 
 /** What the audit of a long settlement proves: sums that change later have another digest. */
 export function digestOfSums(settlement: Settlement) {
-  const figures = SUM_FIGURES.map((figure) => [figure, settlement[figure]])
-  return sha256Hex(JSON.stringify(figures))
+  return sha256Hex(JSON.stringify(SUM_FIGURES.map((figure) => [figure, settlement[figure]])))
 }
 
 /** Throws 422 for a long settlement unless an audit of exactly its sums has ended. */
@@ -41,7 +40,8 @@ export function requireAudited(
 ) {
   const { settlementId: id, clientId } = settlement
   if (longSettlements[id] === digestOfSums(settlement)) return
-  const audit = `audit-ledger --client_id ${clientId} begins it if none is under way`
-  const message = `the audit of the long settlement ${id} has not ended; ${audit}`
-  throw laterError(message, addMs(now(), 5 * MINUTE_MS))
+  throw laterError(
+    `the audit of the long settlement ${id} has not ended; audit-ledger --client_id ${clientId} begins it if none is under way`,
+    addMs(now(), 5 * MINUTE_MS),
+  )
 }

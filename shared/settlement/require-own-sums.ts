@@ -68,8 +68,10 @@ async function sumDifferences(deps: OwnSumDeps, settlement: Settlement, verdict:
 /** The entries of both windows would be paid out twice. */
 async function overlapDifferences(deps: OwnSumDeps, settlement: Settlement) {
   const { clientId, settlementId, sweptFrom } = settlement
-  const ending = [addMs(sweptFrom, 1 - ELIGIBLE_AGE_MS), END_OF_TIME] as const
-  const { settlements } = await settlementsEnding(deps, clientId, ending)
+  const { settlements } = await settlementsEnding(deps, clientId, [
+    addMs(sweptFrom, 1 - ELIGIBLE_AGE_MS),
+    END_OF_TIME,
+  ])
   const ordered = [
     ...settlements.filter((one) => one.settlementId !== settlementId),
     settlement,

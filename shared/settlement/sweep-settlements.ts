@@ -36,7 +36,7 @@ export async function sendForEachClient(
 
 /** An operator pays out within a day, or after a weekend. */
 const UNPAID_AFTER_MS = 3 * DAY_MS
-/** One alert names so many settlements, oldest first. */
+/** One alert counts so many, and names ten, oldest first. */
 const LOOKED_AT = 100
 
 /**

@@ -109,7 +109,7 @@ function messageOfUnexplained(item: Suspense, close: string) {
   const [, transactionId, settlementId] = UNDONE_PAYOUT.exec(suspenseId) ?? []
   if (settlementId === undefined)
     return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}${amountMinor === undefined ? '' : `, ${amountMinor} IDR`}). The runbook, suspense, says for ${cause} what to do. Then ${close}.`
-  return `The provider's transfer ${transactionId} of ${amountMinor} IDR for settlement ${settlementId} failed or came back after the books had it, so the merchant lacks this money (${suspenseId}). If the settlement is marked paid, run return-payout --settlement_id ${settlementId} --bank_reference ${transactionId}: the next settlement pays it again. If it is recorded, do not mark it paid by this transfer. Then ${close}.`
+  return `The provider's transfer ${transactionId} of ${amountMinor} IDR for settlement ${settlementId} failed or came back after the books had it, so the merchant lacks this money (${suspenseId}). If the settlement is marked paid by this transfer, run return-payout --settlement_id ${settlementId} --bank_reference ${transactionId}: the next settlement pays it again. If it is recorded, do not mark it paid by this transfer. Then ${close}.`
 }
 
 /** The dispute's callback opens its case. If it is lost, only this message tells of the dispute. */
@@ -134,7 +134,7 @@ function messageOfCase(item: Suspense, { wentBack, dueWords = '' }: Facts) {
   const close = resolveCommand(item)
   const amount = amountMinor === undefined ? 'an unknown amount' : `${amountMinor} IDR`
   if (cause === 'transfer') {
-    return `${amount} left the provider's account by a transfer that names payment ${paymentId} (${suspenseId}); the house bears it until it is booked. If it refunds a payment that the merchant was credited with, run refund-payment --payment_id ${paymentId} --amount_minor ${amountMinor} --provider_transaction_id ${suspenseId.replace(/#transfer$/, '')}. If it gives back held money, list-suspense --payment_id ${paymentId} shows it. Otherwise run ${close} --resolution explained.`
+    return `${amount} left the provider's account by a transfer that names payment ${paymentId} (${suspenseId}); the house bears it until it is booked. If it refunds a payment that the merchant was credited with, run refund-payment --payment_id ${paymentId} --amount_minor ${amountMinor} --provider_transaction_id ${suspenseId.replace(/#transfer$/, '')}. If it gives back held money (list-suspense --payment_id ${paymentId} shows it), give nothing back again. Otherwise run ${close} --resolution explained.`
   }
   const dispute = `The dispute ${suspenseId} of payment ${paymentId} (${amount})`
   if (state === 'won')

@@ -168,7 +168,7 @@ export async function findOpenTransfer(
   return item?.status === 'open' ? item : undefined
 }
 
-/** Answers whether the alert was published. */
+/** Answers whether the item was told, or closed as lapsed. */
 export async function checkSuspenseAlert(
   deps: SuspenseDeps,
   due: { readonly suspenseId: string; readonly dueAt: Timestamp },

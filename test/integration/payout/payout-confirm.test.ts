@@ -73,8 +73,10 @@ describe('a bank reference', () => {
   it.for([undefined, ' ', 'x'.repeat(101), 'a\nb', '2.02611E+15'])(
     'must be readable: %j',
     async (text, { pay, status }) => {
-      const refusal = { status: 422, body: { field_errors: expect.any(Object) } }
-      expect(await pay({ bank_reference: text })).toMatchObject(refusal)
+      expect(await pay({ bank_reference: text })).toMatchObject({
+        status: 422,
+        body: { field_errors: expect.any(Object) },
+      })
       expect(await status()).toBe('recorded')
     },
   )
@@ -147,8 +149,11 @@ describe('a payout needs an approval of', () => {
   it('no account of before the first credit', async ({ deps, client }) => {
     const figures = []
     for (const bankAccountNo of ['7777777777', BANK.bankAccountNo]) {
-      const changes = { bank: { ...BANK, bankAccountNo } }
-      await changeClient(deps, { clientId: client.clientId, operator: OPERATOR, changes })
+      await changeClient(deps, {
+        clientId: client.clientId,
+        operator: OPERATOR,
+        changes: { bank: { ...BANK, bankAccountNo } },
+      })
       figures.push(await payoutFigures(deps, await settledAmount(deps, client)))
     }
 
@@ -164,8 +169,10 @@ describe('a payout needs an approval of', () => {
   }) => {
     await movePayment(deps, payment, aChargeback(deps, 100_000))
     const about = { subject: payment.paymentId, payment: await paymentOf(deps, { payment }) }
-    const ofClient = { paymentId: undefined, clientId: client.clientId }
-    await aFinding(deps, { cause: 'statement_differs', payment: ofClient })
+    await aFinding(deps, {
+      cause: 'statement_differs',
+      payment: { paymentId: undefined, clientId: client.clientId },
+    })
     const { suspenseId } = await aFinding(deps, { cause: 'amount_differs', ...about })
     await resolveSuspense(deps, { suspenseId, operator: OPERATOR, resolution: 'explained' })
 
@@ -200,11 +207,12 @@ describe('a payout needs an approval of', () => {
       if (answer) await answer(deps, settlement)
       else if (died === 500) expect(await pay()).toMatchObject({ status: 422 })
 
-      const alerts = deps.published.filter(({ kind }) => kind === 'payout.changed')
       const paid = expect.stringMatching(
         /was marked paid, and by now its figures are.*list-suspense\.$/,
       )
-      expect(alerts).toMatchObject([{ subject: settlement.settlementId, message: paid }])
+      expect(deps.published.filter(({ kind }) => kind === 'payout.changed')).toMatchObject([
+        { subject: settlement.settlementId, message: paid },
+      ])
     },
   )
 

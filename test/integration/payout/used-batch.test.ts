@@ -4,7 +4,6 @@
  */
 import { describe, expect } from 'vitest'
 import { auditBatches } from '../../../shared/audit/judged/audit-batches.ts'
-import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { batchSubject } from '../../../shared/settlement/batch/batch.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { auditHeadKey, batchKey, type Key } from '../../../shared/table/keys.ts'
@@ -21,7 +20,7 @@ import {
   fileOf,
   twoInABatch,
 } from '../../support/batch-builders.ts'
-import { BY_OPERATOR, fail, payOut, recredit } from '../../support/settlement-builders.ts'
+import { fail, payOut, recredit } from '../../support/settlement-builders.ts'
 import { afterFirst, beforeCommit, type TestDeps, withoutTopic } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
@@ -97,9 +96,25 @@ it('a batch gives its file again after a line that names its payout by mistake',
   expect(await askForFile(deps, { batch: 1 })).toMatchObject({ status: 200 })
 })
 
+it.for([
+  ['is cancelled', (deps: TestDeps) => cancelFile(deps, 1)],
+  ['has a payout that is marked failed', fail],
+] as const)(
+  'a batch that %s during its comparison gives no file',
+  async ([, act], { deps, paid }) => {
+    const raced = afterFirst(
+      deps,
+      (call) => JSON.stringify(call).includes('JOURNAL#'),
+      () => act(deps, paid),
+    )
+
+    expect(await askForFile(raced, { batch: 1 })).toMatchObject({ status: 409 })
+  },
+)
+
 it.each([
   ['failed', fail, { refused: 1, lines: [{ reason: expect.stringContaining('Do not run') }] }],
-  ['paid', payAlike, { done: 1 }],
+  ['paid', answerPaid, { done: 1 }],
 ])(
   'an answer that says paid, while an operator marks the settlement %s, is judged again',
   async (_, act, body) => {
@@ -109,10 +124,6 @@ it.each([
     expect(await answerPaid(raced, settlement)).toMatchObject({ body })
   },
 )
-
-function payAlike(deps: TestDeps, { settlementId }: Settlement) {
-  return markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, bankReference: 'BCA17' })
-}
 
 function leftOut({ settlementId }: Settlement) {
   return {

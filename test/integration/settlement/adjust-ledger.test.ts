@@ -177,8 +177,7 @@ describe('adjust-ledger (design section 10)', () => {
         other_minor: -5_000,
       })
       const [day] = deps.now().split('T', 1)
-      const span = { fromDay: day ?? '', untilDay: day ?? '' }
-      const { rows: totals } = await houseTotals(deps, span)
+      const { rows: totals } = await houseTotals(deps, { fromDay: day ?? '', untilDay: day ?? '' })
       expect(totals.reduce((sum, { providerMinor }) => sum + providerMinor, 0)).toBe(0)
       const correction = totals.find((total) => total.type === 'correction')
       expect(correction).toMatchObject({ providerMinor: 30_000, otherMinor: 30_000 })

@@ -194,8 +194,10 @@ it.for(['recredit-settlement', 'return-payout'])(
     const before = deps.stored.items()
 
     const action_hint = `Run recount-ledger --client_id ${owner ?? '…'}.`
-    const refusal = { status: 409, body: { action_hint } }
-    expect(await giveAgain(deps, action, settlement)).toMatchObject(refusal)
+    expect(await giveAgain(deps, action, settlement)).toMatchObject({
+      status: 409,
+      body: { action_hint },
+    })
     expect(deps.stored.items()).toStrictEqual(before)
   },
 )

@@ -49,8 +49,11 @@ describe('a re-credit', () => {
     client,
     recredited,
   }) => {
-    const changes = { bank: { ...BANK, bankAccountNo: '7777777777' } }
-    await changeClient(deps, { clientId: client.clientId, operator: OPERATOR, changes })
+    await changeClient(deps, {
+      clientId: client.clientId,
+      operator: OPERATOR,
+      changes: { bank: { ...BANK, bankAccountNo: '7777777777' } },
+    })
 
     const settlement = await trigger(deps, client)
 

@@ -33,8 +33,13 @@ async function act(
   const { settlementId: settlement_id } = settlement
   const isPayout = action === 'mark-settlement-paid'
   if (isPayout) await auditedNow(deps, settlement)
-  const reference = isPayout ? { bank_reference: `BCA ${settlement_id}` } : {}
-  const input = { operator: OPERATOR, settlement_id, notes: ` ${notes} `, ...reference, ...fields }
+  const input = {
+    operator: OPERATOR,
+    settlement_id,
+    notes: ` ${notes} `,
+    ...(isPayout && { bank_reference: `BCA ${settlement_id}` }),
+    ...fields,
+  }
   return invokeAdmin(action, deps, input)
 }
 
@@ -134,36 +139,37 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
     })
   })
 
-  const FINAL_HINT =
-    'It has failed, which is final; recredit-settlement makes its funds available again.'
-  const FIRST_HINT = 'Only a failed settlement can be recredited: mark-settlement-failed first.'
-  const PAID_HINT = 'It is paid out, which is final. return-payout books a transfer that came back.'
-  const WAITING_HINT = 'Its funds are in available_minor until the next settlement.'
   it.for([
     [
       'recorded',
       'recredit-settlement',
       'settlement cannot be recredited in status=recorded',
-      FIRST_HINT,
+      'Only a failed settlement can be recredited. If the bank did not pay it, run ' +
+        'mark-settlement-failed first.',
     ],
     [
       'failed',
       'mark-settlement-paid',
       'settlement cannot be marked paid in status=failed',
-      FINAL_HINT,
+      'Do not run recredit-settlement until the bank says whether the money arrived.',
     ],
     [
       'failed',
       'mark-settlement-failed',
       'settlement cannot be marked failed in status=failed',
-      FINAL_HINT,
+      'It has failed, which is final; recredit-settlement makes its funds available again.',
     ],
-    ['recredited', 'recredit-settlement', 'settlement was recredited already', WAITING_HINT],
+    [
+      'recredited',
+      'recredit-settlement',
+      'settlement was recredited already',
+      'Its funds are in available_minor until the next settlement.',
+    ],
     [
       'manual_paid',
       'mark-settlement-failed',
       'settlement cannot be marked failed in status=manual_paid',
-      PAID_HINT,
+      'It is paid out, which is final. return-payout books a transfer that came back.',
     ],
   ] as const)(
     'a %s settlement refuses %s: %s',

@@ -183,10 +183,9 @@ describe("a statement's cursor", () => {
     const good = { of: settlementId, eligible_at: addMs(settlement.sweptUntil, -1), id }
     const cursor = typeof bad === 'string' ? bad : encodeCursor({ ...good, ...bad(settlement) })
 
-    const details = { fieldErrors: { cursor: [expect.any(String)] } }
     await expect(statement(deps, settlementId, cursor)).rejects.toMatchObject({
       code: 'validation',
-      details,
+      details: { fieldErrors: { cursor: [expect.any(String)] } },
     })
     expect(linesOf(await statement(deps, settlementId, encodeCursor(good)))).toHaveLength(0)
   })

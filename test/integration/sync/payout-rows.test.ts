@@ -198,7 +198,9 @@ describe('the row of a payout that becomes void after it was booked', () => {
       const { figures } = await booksOf(deps)
       expect(figures).toMatchObject({ at_bank: -95_460 })
       expect(figures).not.toHaveProperty('cost')
-      const message = expect.stringContaining(`run return-payout --settlement_id ${settlementId} `)
+      const message = expect.stringContaining(
+        `transfer, run return-payout --settlement_id ${settlementId} `,
+      )
       const subject = `${row.transactionId}#${settlementId}#transaction_unexplained`
       expect(deps.published).toMatchObject([{ kind: 'suspense.finding', subject, message }])
     },
