@@ -87,6 +87,14 @@ async function readyBatch(deps: PayoutFileDeps, number: number, operator: string
     if (batch.settlementIds === undefined) throw notFound('batch')
     return fillBatch(deps, batch, { operator })
   }
+  const { settlements } = await requireReady(deps, batch)
+  await mapInChunks(settlements, SIDE_BY_SIDE, (one) => requireMatchingBooks(deps, one))
+  // The comparison may take minutes, in which a payout fails or the batch is cancelled.
+  return { ...(await requireReady(deps, batch)), leftOut: [] }
+}
+
+async function requireReady(deps: PayoutFileDeps, batch: Batch) {
+  const { number } = batch
   const settlements = await settlementsIn(deps, batch)
   const closed = settlements.filter(({ status }) => status !== 'recorded')
   const others = await mapInChunks(settlements, SIDE_BY_SIDE, (one) =>
@@ -98,11 +106,7 @@ async function readyBatch(deps: PayoutFileDeps, number: number, operator: string
       ? `${closed.length} of its ${settlements.length} payouts are paid or failed`
       : earlier && `batch ${earlier.number}, whose file may be at the bank, has a payout of it too`
   if (why) throw inUse(number, why, cancelHint(number))
-  await withLines(deps, batch, settlements)
-  await mapInChunks(settlements, SIDE_BY_SIDE, (one) => requireMatchingBooks(deps, one))
-  // Meanwhile a payout may be marked failed.
-  const left = (await settlementsIn(deps, batch)).filter(({ status }) => status === 'recorded')
-  return { ...(await withLines(deps, batch, left)), leftOut: [] }
+  return { settlements, ...(await withLines(deps, batch, settlements)) }
 }
 
 function requireUnused({ number, usedAt }: Batch) {
