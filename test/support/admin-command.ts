@@ -3,7 +3,7 @@ import { vi } from 'vitest'
 import { type ActionCall, defineAction } from '../../infra/operate/admin/action-command.ts'
 import type { ActionDescription } from '../../infra/operate/admin/listed-actions.ts'
 import { runAdmin } from '../../infra/operate/admin/run-admin.ts'
-import { type Script, startScriptedServer } from './scripted-server.ts'
+import { json, type Script, startScriptedServer } from './scripted-server.ts'
 
 export function askedOf(described: ActionDescription, args: readonly string[], operator?: string) {
   let asked: ActionCall | undefined
@@ -19,6 +19,15 @@ export function askedOf(described: ActionDescription, args: readonly string[], o
     if (!(thrown instanceof CommanderError)) throw thrown
   }
   return { asked, error }
+}
+
+export const CLIENT = json(200, { status: 200, body: { client_id: 'c1', name: 'Warung' } })
+
+/** A stage on AWS, whose Lambda is the server of the test. */
+export function onAws(url: string) {
+  vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', url)
+  for (const name of ['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])
+    vi.stubEnv(name, 'ap-southeast-3')
 }
 
 export async function cli(script: Script, env: Record<string, string> = {}) {

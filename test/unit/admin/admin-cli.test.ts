@@ -1,9 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
-import { cli } from '../../support/admin-command.ts'
+import { CLIENT, cli, onAws } from '../../support/admin-command.ts'
 import { refusedWith } from '../../support/operator-actions.ts'
 import { answerScript, awsError, cut, json, type Script } from '../../support/scripted-server.ts'
-
-const CLIENT = json(200, { status: 200, body: { client_id: 'c1', name: 'Warung' } })
 
 function containing(text: string) {
   return expect.stringContaining(text)
@@ -40,10 +38,8 @@ describe('npm run admin', () => {
 
   it('invokes the function of another stage on AWS, with the caller’s own region and credentials', async () => {
     const { run, server, called } = await cli(CLIENT)
-    vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', server.url)
-    vi.stubEnv('AWS_REGION', 'ap-southeast-3')
+    onAws(server.url)
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'AKIDEXAMPLE')
-    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'secret')
 
     expect((await run('get-client', '--client_id', 'c1', '--stage', 'prod')).code).toBe(0)
     expect(called()[0]?.url).toBe('/2015-03-31/functions/gateway-prod-get-client/invocations')
@@ -55,12 +51,13 @@ describe('npm run admin', () => {
   it('says what to set when no region is set', async () => {
     for (const name of ['AWS_REGION', 'AWS_DEFAULT_REGION', 'AWS_PROFILE'])
       vi.stubEnv(name, undefined)
-    for (const name of ['AWS_CONFIG_FILE', 'AWS_SHARED_CREDENTIALS_FILE'])
-      vi.stubEnv(name, '/dev/null')
+    for (const file of ['CONFIG', 'SHARED_CREDENTIALS']) vi.stubEnv(`AWS_${file}_FILE`, '/dev/null')
 
-    const result = await runUncalled('get-client', 'c1', '--stage', 'prod')
-
-    expect(result).toMatchObject({ code: 2, out: '', err: containing('set AWS_REGION') })
+    expect(await runUncalled('get-client', 'c1', '--stage', 'prod')).toMatchObject({
+      code: 2,
+      out: '',
+      err: containing('set AWS_REGION'),
+    })
   })
 
   const UNKNOWN = containing('; it may be done: ')

@@ -5,19 +5,10 @@ import { describe, expect, it, vi } from 'vitest'
 import { startProgress } from '../../../infra/operate/admin/progress.ts'
 import { parsePayload } from '../../../shared/operator/action-payload.ts'
 import { approvalHint } from '../../../shared/operator/approval-store.ts'
-import { cli } from '../../support/admin-command.ts'
+import { CLIENT, cli, onAws } from '../../support/admin-command.ts'
 import { handlerOf, refusedWith } from '../../support/operator-actions.ts'
 import { awsError, json } from '../../support/scripted-server.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
-
-const CLIENT = json(200, { status: 200, body: { client_id: 'c1', name: 'Warung' } })
-
-/** A stage on AWS, whose Lambda is the server of the test. */
-function onAws(url: string) {
-  vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', url)
-  for (const name of ['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])
-    vi.stubEnv(name, 'ap-southeast-3')
-}
 
 describe('npm run admin', () => {
   it('names the stages that exist when a stage is misspelt', async () => {
