@@ -204,6 +204,12 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
     { code: 1, out: '', err: 'payout-file was refused (422 validation): no' },
   ],
   [
+    'takes no payout file with a path',
+    [{ body: { batch: null, file: { name: '../payout-1.csv', text: '' } } }],
+    ['payout-file'],
+    { code: 1, err: containing('file.name: ../') },
+  ],
+  [
     'ends payout-file with 1 when no run is the last, and lists what was left out',
     [part({ batch: null, left_out: [{ ...LEFT_OUT, reason: 'late' }] }), part({ batch: null })],
     ['payout-file'],

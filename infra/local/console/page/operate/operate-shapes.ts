@@ -42,12 +42,14 @@ export const BatchRecordsSchema = v.object({
   ),
 })
 
+/** A function that was taken over must not choose the folder. */
+const Name = v.pipe(v.string(), v.regex(/^payout-[\w-]+\.(csv|xlsx)$/))
 const Spreadsheet = v.object({
-  name: v.string(),
+  name: Name,
   rows: v.array(v.array(v.union([v.string(), v.number()]))),
 })
 export type Spreadsheet = v.InferOutput<typeof Spreadsheet>
-const File = v.union([v.object(texts('name', 'text')), Spreadsheet])
+const File = v.union([v.object({ name: Name, text: v.string() }), Spreadsheet])
 export type PayoutFile = v.InferOutput<typeof File>
 
 /** Every cell but a number is text, also a cell that a person fills in later. */
