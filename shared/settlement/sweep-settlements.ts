@@ -36,7 +36,7 @@ export async function sendForEachClient(
 
 /** An operator pays out within a day, or after a weekend. */
 const UNPAID_AFTER_MS = 3 * DAY_MS
-/** One alert counts so many, and names ten, oldest first. */
+/** The most settlements that one alert counts. It names the ten oldest. */
 const LOOKED_AT = 100
 
 /**

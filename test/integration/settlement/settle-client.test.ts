@@ -144,7 +144,7 @@ describe('settleClient (spec 3.2)', () => {
     expect(await sweepADayLater(deps, client)).toMatchObject({ netMinor: 2 * 95_900 })
   })
 
-  it('waits behind its fence, and pays to the bank account that the client has after the wait', async ({
+  it('waits behind its fence, and records the bank account that the client has after the wait', async ({
     deps,
     client,
   }) => {

@@ -75,7 +75,7 @@ export function bookCapture(
   })
   applyRowFaults(world, row.id)
   settleTransaction(world, row.id)
-  // Also if it has settled now: the time may have come between the two reads of the clock.
+  // A settled row ignores its task. The time may come between two reads of the clock.
   world.agenda.add({ kind: 'settle', id: row.id, dueMs: settleAtMs })
   return settleAtMs
 }
