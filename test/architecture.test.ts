@@ -71,9 +71,9 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_499.3],
+    [['functions/', 'shared/'], 1_500],
     [['infra/'], 1_027],
-    [['test/'], 3_330.3],
+    [['test/'], 3_332],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
     const sources = SOURCES.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 

@@ -261,7 +261,7 @@ export function bookSuspenseRefund(
   })
 }
 
-/** The item is open again, unless its own row is void, or an operator closed it: that is told. */
+/** The item is open and told again, unless its own row is void. What an operator closed is told. */
 function bookSuspenseRefundVoid(
   deps: HeldDeps,
   refund: HouseEntry,
@@ -275,7 +275,7 @@ function bookSuspenseRefundVoid(
     const booking = { type: 'reversal', legs, ...(isLacking && { finding }) } as const
     if (againMinor === 0) return booking
     const refundedMinor = less(item.refundedMinor ?? ZERO, againMinor)
-    return { ...booking, set: { refundedMinor, status: 'open' } }
+    return { ...booking, set: { refundedMinor, status: 'open', dueAt: deps.now() } }
   })
 }
 

@@ -65,8 +65,12 @@ function messageOf(item: Suspense, facts: Facts) {
     return `Payment ${paymentId} is stored under a client that its id does not belong to, so ${what} (${suspenseId}). Its row was changed. Follow the runbook, suspense, then ${close}.`
   }
   if (kind === 'case') return messageOfCase(item, facts)
+  const back =
+    item.refundedMinor === undefined
+      ? ''
+      : ` The provider has refunded ${item.refundedMinor} IDR of this money; a refund that became void does not count.`
   if (kind === 'money')
-    return `The provider received ${amountMinor} ${unit} that the gateway credits to no client (${cause}, payment ${paymentId}). ${facts.refund} To write it off ${close}. Before our bank pays it, run it with --resolution refunded_by_bank.`
+    return `The provider received ${amountMinor} ${unit} that the gateway credits to no client (${cause}, payment ${paymentId}).${back} ${facts.refund} To write it off ${close}. Before our bank pays it, run it with --resolution refunded_by_bank.`
   switch (cause) {
     case 'money_went_back':
       if (item.answerBy !== undefined) return messageOfChargeback(item, item.answerBy)

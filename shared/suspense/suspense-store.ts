@@ -169,10 +169,14 @@ export function setNextAlert(deps: TableDeps, item: Suspense, dueAt: Timestamp |
   return deps.table.write(update(suspenseKey(item.suspenseId), change, isDue))
 }
 
-export type BookedChange = Partial<Pick<Suspense, BookedField | 'status' | 'resolution'>>
+export type BookedChange = Partial<Pick<Suspense, BookedField | 'status' | 'resolution'>> & {
+  /** When the alert of an item that is open again is due. */
+  readonly dueAt?: Timestamp
+}
 
 /** Refused if the item has changed after the read. */
-export function bookOnSuspense(item: Suspense, set: BookedChange): Step {
+export function bookOnSuspense(item: Suspense, { dueAt, ...booked }: BookedChange): Step {
+  const set = { ...booked, ...(dueAt && dueWork('alert', item.suspenseId, dueAt)) }
   // An item that is open again has no resolution.
   const remove = set.status === 'open' ? (['resolution'] as const) : []
   return update(suspenseKey(item.suspenseId), { set, remove }, isAsRead(item))

@@ -1,5 +1,7 @@
 /** Goal: a row that the provider shows again after the books undid it is told. */
 import { expect } from 'vitest'
+import { drainSlot } from '../../../shared/due-work/drain-slot.ts'
+import { DUE_ALERTS } from '../../../shared/due-work/due-kinds.ts'
 import { minor } from '../../../shared/money.ts'
 import { refundPayment } from '../../../shared/posting/refund-payment.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
@@ -74,6 +76,19 @@ const STANDS_AGAIN = {
   code: 'conflict',
   details: { actionHint: expect.stringContaining('it stands again') },
 }
+
+it('held money whose refund became void is told with what has gone back', async ({
+  deps,
+  shown,
+}) => {
+  const row = await shown.show('a refund of held money', 'success', 'failed')
+
+  for (let run = 0; run < 2; run++)
+    await drainSlot(deps, DUE_ALERTS, { slot: 0, part: 0, parts: 1 })
+
+  const message = expect.stringContaining('has refunded 0 IDR of this money')
+  expect(deps.published).toMatchObject([{ subject: row.providerPaymentId, message }])
+})
 
 it('our bank refunds no held money whose refund stands again', async ({ deps, shown }) => {
   const { providerPaymentId: suspenseId } = await shown.show(
