@@ -138,7 +138,7 @@ function messageOfCase(item: Suspense, { wentBack, dueWords = '' }: Facts) {
   const close = resolveCommand(item)
   const amount = amountMinor === undefined ? 'an unknown amount' : `${amountMinor} IDR`
   if (cause === 'transfer') {
-    return `${amount} left the provider's account by a transfer that names payment ${paymentId} (${suspenseId}); the house bears it until it is booked. If it refunds a payment that the merchant was credited with, run refund-payment --payment_id ${paymentId} --amount_minor ${amountMinor} --provider_transaction_id ${suspenseId.replace(/#transfer$/, '')}. If it gives back held money (list-suspense --payment_id ${paymentId} shows it), give nothing back again. Otherwise run ${close} --resolution explained.`
+    return `${amount} left the provider's account by a transfer that names payment ${paymentId} (${suspenseId}); the house bears it until it is booked. If it refunds a payment that the merchant was credited with, run refund-payment --payment_id ${paymentId} --amount_minor ${amountMinor} --provider_transaction_id ${suspenseId.replace(/#transfer$/, '')}. If it gives back held money (list-suspense --payment_id ${paymentId} shows it), give nothing back again: resolve that money as written_off. Then, or if it is neither, run ${close} --resolution explained.`
   }
   const dispute = `The dispute ${suspenseId} of payment ${paymentId} (${amount})`
   if (state === 'won')

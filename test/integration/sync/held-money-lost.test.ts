@@ -13,6 +13,7 @@ import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { expectFinding, findingAbout } from '../../support/synced-payment.ts'
 import { heldTest as it, sumsOf, ZERO_SUMS } from './held-money.ts'
 import { dyingBefore } from './sync-test.ts'
+import { rowOut } from './transfer-rows.ts'
 
 function refundOf(amount: number) {
   const amountMinor = minor(amount)
@@ -179,6 +180,30 @@ it('a fee of held money that changes after the booking is the house’s, until t
   expect(await sumsOf(deps)).toStrictEqual({ ...ZERO_SUMS, ...held })
   expect((await auditWholeGateway(deps)).differences).toStrictEqual([])
   expect(await next({ ...more, status: 'reversed' })).toStrictEqual(ZERO_SUMS)
+})
+
+it('held money that a transfer gave back costs the house nothing but fees after the steps of its alert', async ({
+  deps,
+  credited,
+  hold,
+  sync,
+}) => {
+  const { heldRow } = await hold('second_capture')
+  const given = { reference_id: credited.payment.paymentId, amount: 100_000, net_amount: 100_000 }
+  const row = rowOut(deps, given)
+  await sync(row)
+  const resolve = (suspense_id: string, resolution: string) =>
+    invokeAdmin('resolve-suspense', deps, { operator: OPERATOR, suspense_id, resolution })
+
+  await resolve(heldRow.providerPaymentId, 'written_off')
+  await resolve(`${row.transactionId}#transfer`, 'explained')
+
+  expect(deps.published.at(-1)?.message).toContain('resolve that money as written_off. Then')
+  expect(await sumsOf(deps)).toStrictEqual({
+    ...ZERO_SUMS,
+    providerMinor: -4_440,
+    costMinor: -4_440,
+  })
 })
 
 it('a row of another amount than the held money is booked once, however often it is read', async ({
