@@ -135,6 +135,9 @@ export async function call(deps: Deps, { route, handler }: Endpoint, request: Ap
 }
 export type ApiResponse = Awaited<ReturnType<typeof call>>
 
+export const PAGE = { page: 1, per_page: 25 }
+export const NONE = { data: [], pagination: { ...PAGE, total: 0, total_pages: 0 } }
+
 export function nextPageOf({ headers }: ApiResponse) {
   const [, next = ''] = /^<(.+)>; rel="next"$/.exec(String(headers['link'])) ?? []
   return new URL(next, 'https://api.example')

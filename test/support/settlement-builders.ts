@@ -24,6 +24,9 @@ import { aClientId, aStoredClient } from './payment-builders.ts'
 import { type MemoryDeps, memoryDeps, type TestDeps } from './test-deps.ts'
 import { withApproval } from './with-approval.ts'
 
+export const ENTRIES_HEADER =
+  'id,type,payment_id,recredited_settlement_id,settlement_id,external_reference,method,channel_code,paid_at,posted_at,eligible_at,notional_minor,xendit_fee_minor,hexolus_markup_minor,client_net_minor,carried_minor,returned_settlement_id'
+
 export const BANK = {
   bankName: 'BCA',
   bankAccountNo: '0012345678',

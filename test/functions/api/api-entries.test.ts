@@ -18,7 +18,13 @@ import {
   storePosted,
   succeededPayment,
 } from '../../support/paid-builders.ts'
-import { fail, recredit, sweptADayLater, sweptNow } from '../../support/settlement-builders.ts'
+import {
+  ENTRIES_HEADER,
+  fail,
+  recredit,
+  sweptADayLater,
+  sweptNow,
+} from '../../support/settlement-builders.ts'
 import { queriesIn, recordTable } from '../../support/test-deps.ts'
 
 async function entryPagesOf(ask: (query: Query) => Promise<ApiResponse>, limit: string) {
@@ -128,8 +134,6 @@ describe.each([
   it('answers CSV if the caller accepts it, with quoted texts and the next page in the Link header', async () => {
     const { settlement, [list]: ask } = await aSettlement(3, () => ({ externalReference: 'a,"b"' }))
     const csv = { Accept: 'text/html, text/csv;q=0.9' }
-    const header =
-      'id,type,payment_id,recredited_settlement_id,settlement_id,external_reference,method,channel_code,paid_at,posted_at,eligible_at,notional_minor,xendit_fee_minor,hexolus_markup_minor,client_net_minor,carried_minor,returned_settlement_id'
 
     const first = await ask({ limit: '2' }, csv)
     const link = nextPageOf(first)
@@ -142,8 +146,8 @@ describe.each([
         `${row.notional_minor},${row.xendit_fee_minor},${row.hexolus_markup_minor},${row.client_net_minor},,\n`,
     )
     expect([first.text, second.text]).toStrictEqual([
-      `${header}\n${rows[0]}${rows[1]}`,
-      `${header}\n${rows[2]}`,
+      `${ENTRIES_HEADER}\n${rows[0]}${rows[1]}`,
+      `${ENTRIES_HEADER}\n${rows[2]}`,
     ])
     expect(link.pathname).toBe(path.replace('{id}', settlementId))
     expect(link.searchParams.get('limit')).toBe('2')

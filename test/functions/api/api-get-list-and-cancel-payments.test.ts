@@ -7,7 +7,7 @@ import type { CancelAnswer } from '../../../shared/provider/provider.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { paymentKey, referencePk } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
-import { API, anApi, aPaymentBody, call, type Query } from '../../support/api-event.ts'
+import { API, anApi, aPaymentBody, call, NONE, PAGE, type Query } from '../../support/api-event.ts'
 import { storeOpen, succeededPayment } from '../../support/paid-builders.ts'
 import {
   aPendingPayment,
@@ -145,9 +145,6 @@ async function aMerchant(deps?: TestDeps) {
   return { ...api, list, create }
 }
 
-const page = { page: 1, per_page: 25 }
-const NONE = { data: [], pagination: { ...page, total: 0, total_pages: 0 } }
-
 it('GET /v1/payments (spec 4.2) lists each payment as fetch shows it, newest first', async () => {
   const { deps, caller, ask, create } = await aMerchant()
   const ids = [await create(), await create(), await create()].map(({ id }) => String(id))
@@ -162,7 +159,7 @@ it('GET /v1/payments (spec 4.2) lists each payment as fetch shows it, newest fir
 
   const fetched = await Promise.all(ids.toReversed().map((id) => ask('getPayment', { id })))
   const data = fetched.map((answer) => answer.body)
-  expect(body).toStrictEqual({ data, pagination: { ...page, total: 3, total_pages: 1 } })
+  expect(body).toStrictEqual({ data, pagination: { ...PAGE, total: 3, total_pages: 1 } })
   const pagination = { page: 2, per_page: 1, total: 3, total_pages: 3 }
   expect(secondPage.body).toStrictEqual({ data: data.slice(1, 2), pagination })
   // The first query reads the ledger, the second query the keys up to the end of the page.
@@ -181,7 +178,7 @@ it('GET /v1/payments?status=… (spec 4.2) lists and counts the payments of that
   await expire(deps, payment)
   const listed = async (status: string) => (await ask('listPayments', { query: { status } })).body
 
-  const pagination = { ...page, total: 1, total_pages: 1 }
+  const pagination = { ...PAGE, total: 1, total_pages: 1 }
   for (const [status, id] of Object.entries({ expired, pending })) {
     const { body } = await ask('getPayment', { id })
     expect(body).toMatchObject({ status })
@@ -207,7 +204,7 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
 
     expect(answer.body).toStrictEqual({
       data: newestFirst,
-      pagination: { ...page, total: 3, total_pages: 1 },
+      pagination: { ...PAGE, total: 3, total_pages: 1 },
     })
     // All reads are consistent.
     expect(watched.calls.map(({ name }) => name)).toStrictEqual(['batchGet', 'query', 'batchGet'])

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import type { CreateAnswer } from '../../../shared/provider/provider.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
-import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
+import { API, anApi, aPaymentBody, call, NONE, PAGE } from '../../support/api-event.ts'
 import { ledgerView, ONE_PENDING, TIMED_OUT } from '../../support/payment-builders.ts'
 import { alter } from '../../support/tampering.ts'
 import { memoryDeps, recordTable, testDeps } from '../../support/test-deps.ts'
@@ -133,9 +133,6 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
 })
 
 describe('GET /v1/payments?idempotency_key=… (design section 8)', () => {
-  const page = { page: 1, per_page: 25 }
-  const NONE = { data: [], pagination: { ...page, total: 0, total_pages: 0 } }
-
   it('lists the one payment of the key as fetch shows it, with a single read', async () => {
     const { deps, caller, create, list } = await aMerchant()
     const { body } = await create('order 1/~')
@@ -150,7 +147,7 @@ describe('GET /v1/payments?idempotency_key=… (design section 8)', () => {
     const second = await list({ idempotency_key: ' order 1/~ ', page: '2', per_page: '1' })
 
     const totals = { total: 1, total_pages: 1 }
-    expect(answer.body).toStrictEqual({ data: [body], pagination: { ...page, ...totals } })
+    expect(answer.body).toStrictEqual({ data: [body], pagination: { ...PAGE, ...totals } })
     expect(watched.calls.map(({ name }) => name)).toStrictEqual(['batchGet', 'get'])
     expect(second.body).toStrictEqual({ data: [], pagination: { page: 2, per_page: 1, ...totals } })
   })

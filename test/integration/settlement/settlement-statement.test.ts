@@ -23,6 +23,7 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
   aLoneClient,
   aSettledClient,
+  ENTRIES_HEADER,
   storedSettlement,
   sweptADayLater,
   sweptNow,
@@ -55,9 +56,7 @@ async function aSettlementWithEntries(deps: TestDeps, count: number) {
   return { clientId, entries, settlement, settlementId: settlement.settlementId }
 }
 
-const COLUMNS =
-  'id,type,payment_id,recredited_settlement_id,settlement_id,external_reference,method,channel_code,paid_at,posted_at,eligible_at,' +
-  'notional_minor,xendit_fee_minor,hexolus_markup_minor,client_net_minor,carried_minor,returned_settlement_id,provider_transaction_id,provider_settled_at'
+const COLUMNS = `${ENTRIES_HEADER},provider_transaction_id,provider_settled_at`
 
 function statement(
   deps: TestDeps,
