@@ -69,10 +69,10 @@ export const ALL_CLIENTS: TableAccess = { QueryFields: ['AUDIT'] }
 export const JOURNAL_READ: TableAccess = { Query: ['JOURNAL'] }
 
 /** Payments that waited too long are posted first. */
-export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, ANNOUNCING, {
-  GetItem: ['AUDIT', 'CLIENT'],
+export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, ANNOUNCING, RECORDING, {
+  GetItem: ['CLIENT'],
   BatchGetItem: ['SETTLEMENT'],
-  PutItem: ['AUDIT', 'SETTLEMENT', 'SUSPENSE'],
+  PutItem: ['SETTLEMENT', 'SUSPENSE'],
   indexes: ['by-open'],
 })
 

@@ -228,8 +228,7 @@ export async function bookingsOf(
 }
 
 export async function isLeftToOperator(deps: TableDeps, row: RowKey): Promise<boolean> {
-  const booked = await bookingsOf(deps, row)
-  return OPEN_TYPES.some((type) => booked[type] !== undefined)
+  return Object.keys(await bookingsOf(deps, row, OPEN_TYPES)).length > 0
 }
 
 export const HouseTotalSchema = v.object({

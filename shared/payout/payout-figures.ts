@@ -1,5 +1,4 @@
 import { registeredBanks } from '../audit/judged/derive-settlement.ts'
-import type { Bank } from '../client/client.ts'
 import type { StoreDeps, TableDeps } from '../deps.ts'
 import { getBalance } from '../ledger/ledger-store.ts'
 import { type ApprovedFigures, findValidApproval } from '../operator/approval-store.ts'
@@ -46,20 +45,19 @@ async function newBankOf(deps: TableDeps, { clientId, bank }: Settlement) {
   const account = accountOf(bank)
   for await (const paid of paidSettlements(deps, clientId)) {
     const stands = paid.some(
-      ({ bank: paidTo, returnedAt }) =>
-        returnedAt === undefined && paidTo !== undefined && accountOf(paidTo) === account,
+      ({ bank: paidTo, returnedAt }) => returnedAt === undefined && accountOf(paidTo) === account,
     )
     if (stands) return undefined
   }
   const { records } = await readAuditRecords(deps, clientId)
   const isFirst = registeredBanks(records).some(
-    ({ bank: known }) => known && !known.isChange && accountOf(known) === account,
+    ({ bank: known }) => !known?.isChange && accountOf(known) === account,
   )
   return isFirst ? undefined : account
 }
 
-function accountOf({ bankName, bankAccountNo }: Pick<Bank, 'bankName' | 'bankAccountNo'>) {
-  return `${bankName.toUpperCase()} ${bankAccountNo}`
+function accountOf(bank: Settlement['bank']) {
+  return bank && `${bank.bankName.toUpperCase()} ${bank.bankAccountNo}`
 }
 
 /** The gate, then the figures of the payout with their approval. Uses nothing up. */
