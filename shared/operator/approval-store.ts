@@ -54,7 +54,12 @@ export const APPROVED_FIGURES: Readonly<Record<ApprovedAction, v.ObjectEntries>>
     bank_reference: v.nullish(BANK_REFERENCE),
     value_date: OPTIONAL_TEXT,
   },
-  'refund-payment': { payment_id: TEXT, amount_minor: NUMBER, bank_reference: BANK_REFERENCE },
+  'refund-payment': {
+    payment_id: TEXT,
+    amount_minor: NUMBER,
+    bank_reference: v.nullish(BANK_REFERENCE),
+    provider_transaction_id: OPTIONAL_TEXT,
+  },
   'resolve-suspense': { suspense_id: TEXT, resolution: TEXT },
   'adjust-house': {
     bank_minor: NUMBER,

@@ -59,7 +59,7 @@ export async function adjustLedger(
     // The chain of the client's records puts the adjustments of its operators into an order.
     const head = { last: await findAuditHead(deps, clientId) }
     const window = await readWindow(deps, clientId)
-    const asked = approvalFor(input)
+    const asked = approvalFor(input, row)
     let approval: UsedApproval | undefined
     try {
       await assertWithinBounds(deps, input, window)
@@ -108,13 +108,17 @@ async function assertWithinBounds(
   )
 }
 
-/** What raises what leaves the house: any positive amount, and a repayment that is taken back. */
-export function approvalFor(input: Omit<AdjustmentInput, 'operator'>): Approvable | undefined {
-  if (input.amountMinor < 0 && input.kind !== 'recovered') return undefined
+/** What raises what leaves the house: any positive amount, or less in our bank's account. */
+export function approvalFor(
+  input: Omit<AdjustmentInput, 'operator'>,
+  row: HouseEntry | undefined,
+): Approvable | undefined {
+  const { amountMinor, kind } = input
+  if (amountMinor < 0 && kind !== 'recovered' && !(row && row.bankMinor > 0)) return undefined
   const payload = {
     client_id: input.clientId,
-    kind: input.kind,
-    amount_minor: input.amountMinor,
+    kind,
+    amount_minor: amountMinor,
     reference: input.reference,
     provider_transaction_id: input.providerTransactionId ?? null,
   }

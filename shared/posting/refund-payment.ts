@@ -35,11 +35,11 @@ const MAX_TRIES = 5
 /**
  * Books a refund of a succeeded payment that was made by transfer, once for each bank reference or
  * row of the provider (design sections 7 and 12): as a refund by the provider's row, with its
- * event, and the audit record. A row is taken over from the house, which ends its case; a transfer
- * from our bank uses up an approval, and the provider is asked about the payment's money before.
- * Throws 404 for an unknown payment or row, 422 beyond what is left of the payment, and for a
- * payment whose row names another client; of a transfer 409 if the provider took the money back, or
- * gives some back by a row that is not booked yet.
+ * event, and the audit record. A row is taken over from the house, which ends its case; that of a
+ * withdrawal uses up an approval, as does a transfer from our bank, before which the provider is
+ * asked about the payment's money. Throws 404 for an unknown payment or row, 422 beyond what is
+ * left of the payment, and for a payment whose row names another client; of a transfer 409 if the
+ * provider took the money back, or gives some back by a row that is not booked yet.
  */
 export async function refundPayment(
   deps: RecordDeps & MoveDeps & Pick<Deps, 'provider'>,
@@ -59,7 +59,8 @@ export async function refundPayment(
     if (!houseRow) refuseVoid(await requireRows(deps, providerPaymentId, payment))
     let approval: UsedApproval | undefined
     try {
-      if (!houseRow) approval = await requireApproval(deps, askedFor(input))
+      if (!houseRow || houseRow.bankMinor > 0)
+        approval = await requireApproval(deps, askedFor(input))
     } catch (cause) {
       // Another call of this refund may have used the approval.
       const stored = await findAnyPayment(deps, input.paymentId)
@@ -166,12 +167,8 @@ function assertLeft(payment: Payment, amountMinor: Minor) {
 }
 
 function askedFor(input: RefundInput): Approvable {
-  const payload = {
-    payment_id: input.paymentId,
-    amount_minor: input.amountMinor,
-    bank_reference: input.bankReference ?? null,
-  }
-  return { action: 'refund-payment', payload }
+  const { notes: _, ...figures } = toRefundDetails(input)
+  return { action: 'refund-payment', payload: { payment_id: input.paymentId, ...figures } }
 }
 
 function refundRowOf(

@@ -241,7 +241,7 @@ async function planAdjustmentAnew(
     steps: Object.fromEntries(Object.entries(steps).filter(([name]) => !kept.includes(name))),
   }
   if (lines.length === 0) return []
-  const approvable = approvalFor(input)
+  const approvable = approvalFor(input, houseRow)
   const left = [
     ...(approvable ? await unapproved(deps, reference, approvable, eligibleAt) : []),
     ...(await elsewhere(deps, findings, reference, books.client, entry ? [] : [entryId])),

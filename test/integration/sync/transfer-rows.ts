@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { TransactionPageSchema } from '../../../shared/provider/xendit/transaction-schema.ts'
-import { invokeWhole, OPERATOR } from '../../support/operator-actions.ts'
+import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 
 /** A row for money out as the adapter reads it. */
@@ -32,7 +32,7 @@ export const FINAL = {
 
 /** An operator books the row as a refund of the payment. */
 export function refund(deps: TestDeps, paymentId: string, transactionId: string, amount = 60_000) {
-  return invokeWhole('refund-payment', deps, {
+  return invokeAdmin('refund-payment', deps, {
     operator: OPERATOR,
     payment_id: paymentId,
     amount_minor: amount,
