@@ -89,13 +89,19 @@ export const OWN_STATEMENT: TableAccess = allAccess(STATEMENT, {
 
 export const BALANCE: TableAccess = { Query: ['LEDGER'] }
 
-export const TIMELINE: TableAccess = {
+/** Test deliveries are shown, and no function behind the API writes them. */
+export const OWN_DELIVERY: TableAccess = {
+  BatchGetItem: ['DELIVERY', 'TEST'],
+  Query: ['DELIVERY', 'TEST'],
+}
+
+export const TIMELINE: TableAccess = allAccess(OWN_DELIVERY, {
   GetItem: ['PAYMENT'],
-  BatchGetItem: ['DELIVERY', 'SETTLEMENT', 'SUSPENSE', 'TEST'],
-  Query: ['DELIVERY', 'EVENT', 'TEST'],
+  BatchGetItem: ['SETTLEMENT', 'SUSPENSE'],
+  Query: ['EVENT'],
   QueryFields: ['ENDPOINTS'],
   indexes: ['by-owner'],
-}
+})
 
 /** An index gives candidates; a consistent batch read decides. */
 export function listOf(kind: Partition, ...indexes: readonly IndexName[]): TableAccess {
@@ -109,19 +115,13 @@ export function changeOf(kind: Partition): TableAccess {
 export const PAYMENT_SEARCH: TableAccess = { GetItem: ['PAYMENT'], Query: ['REFERENCE'] }
 
 /** An erasure first checks that no delivery is in progress. */
-export const ERASING: TableAccess = allAccess(RECORDING, PAYMENT_SEARCH, {
+export const ERASING: TableAccess = allAccess(RECORDING, PAYMENT_SEARCH, OWN_DELIVERY, {
   GetItem: ['CLIENT'],
-  BatchGetItem: ['DELIVERY', 'PAYMENT', 'TEST'],
-  Query: ['DELIVERY', 'EVENT', 'TEST'],
+  BatchGetItem: ['PAYMENT'],
+  Query: ['EVENT'],
   QueryFields: ['ENDPOINTS'],
   UpdateItem: ['EVENT', 'PAYMENT'],
 })
-
-/** Test deliveries are shown, and no function behind the API writes them. */
-export const OWN_DELIVERY: TableAccess = {
-  BatchGetItem: ['DELIVERY', 'TEST'],
-  Query: ['DELIVERY', 'TEST'],
-}
 
 export const ENDPOINTS_HEALTH: TableAccess = allAccess(
   OWN_DELIVERY,
