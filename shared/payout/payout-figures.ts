@@ -45,7 +45,7 @@ async function newBankOf(deps: TableDeps, { clientId, bank }: Settlement) {
   const account = accountOf(bank)
   for await (const paid of paidSettlements(deps, clientId)) {
     const stands = paid.some(
-      ({ bank: paidTo, returnedAt }) => returnedAt === undefined && accountOf(paidTo) === account,
+      ({ bank: to, returnedAt }) => returnedAt === undefined && accountOf(to) === account,
     )
     if (stands) return undefined
   }

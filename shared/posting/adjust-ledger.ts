@@ -108,7 +108,7 @@ async function assertWithinBounds(
   )
 }
 
-/** What raises what leaves the house: any positive amount, or less in our bank's account. */
+/** What raises what leaves the house: any positive amount, or less at our bank. */
 export function approvalFor(
   input: Omit<AdjustmentInput, 'operator'>,
   row: HouseEntry | undefined,

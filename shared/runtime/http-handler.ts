@@ -59,7 +59,7 @@ export function httpHandler(
       TIMEOUT_EARLY_MS,
     )
     return (event, context) => logInOneLine(() => answer(event, context))
-  })
+  }, true)
 }
 
 function requestOf(event: APIGatewayProxyEventV2, startedMs: number) {

@@ -19,11 +19,12 @@ if (deployedDeps) await warmTable(deployedDeps)
 /** Every handler answers a probe before any effect. A failed probe fails the invocation. */
 export function injectable<Event, Result>(
   build: (deps: Deps) => LambdaHandler<Event, Result>,
+  isHttp = false,
 ): InjectableHandler<Event, Result> {
   const notDeployed = () => {
     throw new Error(`${ENV.stage} is not set: outside AWS, pass the dependencies with withDeps`)
   }
-  const withDeps = (deps: Deps) => pipeline<Event, Result>([probe(deps)], build(deps))
+  const withDeps = (deps: Deps) => pipeline<Event, Result>([probe(deps, isHttp)], build(deps))
   return Object.assign(deployedDeps ? withDeps(deployedDeps) : notDeployed, { withDeps })
 }
 
@@ -47,11 +48,11 @@ export function pipeline<Event, Result>(
  * Who holds the prover's role can invoke versions by number, but gets no work done by them. One
  * empty read proves that the role and the table let the function work.
  */
-export function probe(deps: TableDeps) {
+export function probe(deps: TableDeps, isHttp = false) {
   return {
     before: async ({ event, context }: { event: unknown; context: Context }) => {
       if (!isProbe(event)) {
-        if (namesVersion(context) && !isRouteProbe(event))
+        if (namesVersion(context) && !(isHttp && isRouteProbe(event)))
           throw new Error('a version that is invoked by its number answers only probes')
         return undefined
       }

@@ -246,7 +246,7 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
       reference: 'W',
       provider_transaction_id: 't',
     })
-    // Our bank would lose it without an approval.
+    // Our bank loses it.
     expect([corrected.status, (await act(9, 't')).status]).toEqual([422, 422])
     const after = { amount_minor: 60_000, provider_transaction_id: 'txn_out' }
     expect(await auditRecordsOf(deps, payment.paymentId)).toMatchObject([{ after }])

@@ -221,7 +221,10 @@ describe('a function that is invoked by a version’s number', () => {
     const { deps, calls } = recordTable(plain)
     const theft = { client_id: client.clientId, operator: 'prover', bank }
 
-    await expect(updateClient.withDeps(deps)(theft, named(version))).rejects.toThrow('only probes')
+    for (const event of [theft, probeEvent('test', 'any')])
+      await expect(updateClient.withDeps(deps)(event, named(version))).rejects.toThrow(
+        'only probes',
+      )
     expect(calls).toStrictEqual([])
     await expect(updateClient.withDeps(deps)(PROBE, named(version))).resolves.toStrictEqual(PROVEN)
   })
@@ -231,7 +234,7 @@ describe('a function that is invoked by a version’s number', () => {
     const { clientId } = await aStoredClient(deps)
     const input = { client_id: clientId, operator: 'admin', bank }
 
-    for (const context of [named('live'), lambdaContext('any')])
+    for (const context of [named('live'), CONTEXT])
       expect(await updateClient.withDeps(deps)(input, context)).toMatchObject({ status: 200 })
   })
 
