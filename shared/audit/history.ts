@@ -141,9 +141,9 @@ export async function historyParts(
       if (!isToPay || !isLong(deps, stored.settlement))
         return [isDue(created) && (isWholeAudit || created < day), part] as const
       const digest = digestOfSums(stored.settlement)
-      const isWaiting = longSettlements[settlementId] !== digest
+      const isLongDue = isWholeAudit || longSettlements[settlementId] !== digest
       const longSettlement = [settlementId, digest] as const
-      return [isWaiting, { ...part, longSettlement }] as const
+      return [isLongDue, { ...part, longSettlement }] as const
     }),
     ...days.map((one, at): DuePart => {
       const end = at === days.length - 1 ? LAST_DAY : timestampOf((one + 1) * DAY_MS - 1)

@@ -24,7 +24,7 @@ export async function findDifferences(deps: RecountDeps, client: Client, asked: 
   const { clientId } = client
   const before = await windowAndChain(deps, clientId)
   const verdict = await readVerdict(deps, clientId)
-  const everything = { ...verdict, historyDay: undefined, longSettlements: {} }
+  const everything = { ...verdict, historyDay: undefined }
   const figures = await judgeNewest(await figureParts(deps, client))
   const parts = await historyParts(deps, client, everything, dayNumber(deps.now()))
   const history = await readParts(deps, parts, asked)

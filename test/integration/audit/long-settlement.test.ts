@@ -8,7 +8,6 @@ import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
 import { entryPages } from '../../../shared/journal/read-entries.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { digestOfSums } from '../../../shared/settlement/long-settlement.ts'
-import { recordedSettlements } from '../../../shared/settlement/settlement-store.ts'
 import { entryKey, type Key, settlementKey, verdictKey } from '../../../shared/table/keys.ts'
 import { readVerdict } from '../../../shared/verdict/verdict-store.ts'
 import {
@@ -21,7 +20,7 @@ import {
   runAudit,
   sweptNow,
 } from '../../support/settlement-builders.ts'
-import { alter } from '../../support/tampering.ts'
+import { alter, putRaw, rawItem } from '../../support/tampering.ts'
 import {
   beforeFirst,
   interceptTable,
@@ -131,16 +130,16 @@ it.for([
 })
 
 it('is judged by the daily audit if its message was lost, and again after a new digest', async ({
-  long: { deps, client, settlementId, pass, verdict, tamper },
+  long: { client, settlement, settlementId, pass, verdict, tamper },
 }) => {
   await pass()
   await tamper(verdictKey(client.clientId), { long_settlements: { [settlementId]: 'older' } })
 
   await pass()
 
-  const { settlements } = await recordedSettlements(deps, client.clientId)
-  const digests = settlements.map((one) => [one.settlementId, digestOfSums(one)])
-  expect((await verdict()).longSettlements).toStrictEqual(Object.fromEntries(digests))
+  expect((await verdict()).longSettlements).toStrictEqual({
+    [settlementId]: digestOfSums(settlement),
+  })
 })
 
 it('is audited anew by the schedule, and the messages of the audit before do nothing', async ({
@@ -182,6 +181,15 @@ it('goes on during audits on demand, which keep what they find', async ({
   const overtaken = beforeFirst(slow, 'batchGet', () => pass(deps, progress?.auditId))
   await auditLedger(overtaken, clientId, part)
   expect((await verdict()).longSettlements).toHaveProperty(settlementId)
+})
+
+it('is read again on demand, also after its own audit', async ({
+  long: { deps, client, firstKey, pass },
+}) => {
+  await pass()
+  await putRaw(deps, { ...(await rawItem(deps, firstKey)), sk: `${firstKey.sk}0` })
+
+  expect(await auditLedger(deps, client.clientId)).toMatchObject({ balanced: false })
 })
 
 it('goes on after a run that died before it sent the next message', async ({
