@@ -198,12 +198,12 @@ export async function confirmedDifferences(
   const earlier: Difference[] = []
   for (let check = 1; ; check++) {
     const found = foremost(await judge(check > 1))
-    const repeated = found.filter((one) => earlier.some((before) => isSame(before, one)))
-    if (found.length === 0 || repeated.length > 0) return repeated
-    if (check === MAX_CHECKS)
-      return found.filter(({ what, id }) =>
-        earlier.some((one) => one.what === what && one.id === id),
-      )
+    const named = found.filter(({ what, id }) =>
+      earlier.some((before) => before.what === what && before.id === id),
+    )
+    const isSteady =
+      named.length > 0 && named.every((one) => earlier.some((before) => isSame(before, one)))
+    if (found.length === 0 || isSteady || check === MAX_CHECKS) return named
     earlier.push(...found)
     await deps.sleep(CHECK_AGAIN_MS)
   }

@@ -236,9 +236,10 @@ it('a difference shows a text of up to 200 characters, and a longer one by its d
   expect(texts.map(toValue)).toStrictEqual([texts[0], expect.stringMatching(/^sha256 /)])
 })
 
-it('a third check of two figures counts with other gaps too', async () => {
+it('a third check of two figures counts with other gaps too, beside a steady one', async () => {
   let found = 0
-  const gapsOf = (gap: number) => ['a', 'b'].flatMap((id) => compare('ledger.sum', id, 0, gap))
+  const gapsOf = (gap: number) =>
+    [gap, gap, 1].flatMap((one, at) => compare('ledger.sum', `${at}`, 0, one))
   const judge = async () => gapsOf(++found)
 
   const differences = await confirmedDifferences({ sleep: async () => {} }, judge)
