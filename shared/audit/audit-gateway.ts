@@ -102,7 +102,7 @@ async function recordAll(deps: RunDeps, { byPart, ofClients, changed, readFrom }
   throw new Error(`the differences of ${failures.length} clients were not recorded`, { cause })
 }
 
-/** The daily audit of the client judges these parts too. */
+/** From then on the daily audit of the client judges these parts. */
 async function recordOfClient(deps: RunDeps, owner: string, found: readonly Difference[]) {
   const byPart = Map.groupBy(found, ({ what }) => (what === 'client' ? REGISTERED : SUSPENSE))
   await alertDifferences(deps, owner, await addDifferences(deps, owner, byPart))
