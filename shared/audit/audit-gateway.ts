@@ -86,20 +86,24 @@ type Found = {
   readonly changed: Partial<Pick<Verdict, 'figuresAt' | 'historyDay' | 'progress'>>
 }
 
-/** How far the audit has come is recorded last: after a crash another run judges the same again. */
+/**
+ * How far the audit has come is recorded last: after a crash or a failure another run judges the
+ * same again.
+ */
 async function recordAll(deps: RunDeps, { byPart, ofClients, changed, readFrom }: Found) {
   const failures: unknown[] = []
   for (const [owner, found] of Map.groupBy(ofClients, ownerOf)) {
     if (owner !== undefined)
       await recordOfClient(deps, owner, found).catch((cause: unknown) => failures.push(cause))
   }
-  const recorded = await recordDifferences(deps, GATEWAY_OWNER, byPart, changed, readFrom)
-  const { unaccepted: all, added } = recorded
-  const unaccepted = changed.figuresAt ? all : added
+  const { historyDay: _, ...others } = changed
+  const done = failures.length > 0 ? others : changed
+  const { added, ...all } = await recordDifferences(deps, GATEWAY_OWNER, byPart, done, readFrom)
+  const unaccepted = changed.figuresAt ? all.unaccepted : added
   await alertDifferences(deps, GATEWAY_OWNER, { unaccepted, added })
   if (failures.length === 0) return
-  const [cause] = failures
-  throw new Error(`the differences of ${failures.length} clients were not recorded`, { cause })
+  const message = `the differences of ${failures.length} clients were not recorded`
+  throw new Error(message, { cause: failures[0] })
 }
 
 /** From then on the daily audit of the client judges these parts. */
