@@ -142,8 +142,7 @@ export async function historyParts(
         return [isDue(created) && (isWholeAudit || created < day), part] as const
       const digest = digestOfSums(stored.settlement)
       const isLongDue = isWholeAudit || longSettlements[settlementId] !== digest
-      const longSettlement = [settlementId, digest] as const
-      return [isLongDue, { ...part, longSettlement }] as const
+      return [isLongDue, { ...part, longSettlement: [settlementId, digest] }] as const
     }),
     ...days.map((one, at): DuePart => {
       const end = at === days.length - 1 ? LAST_DAY : timestampOf((one + 1) * DAY_MS - 1)

@@ -55,8 +55,8 @@ type Calls = ReadonlyMap<ProviderOperation, number>
 
 /**
  * Takes up to the wanted calls of each operation's quota in one conditional write (design section
- * 9). So all workers together never exceed the quota. A paused operation gets no calls. `retryAt`:
- * when the caller can take the missing calls; undefined if all were granted.
+ * 9), which all workers share. A paused operation gets no calls. `retryAt`: when the caller can
+ * take the missing calls; undefined if all were granted.
  */
 export async function takeCalls(deps: PauseDeps & Pick<Deps, 'stage'>, wantedCalls: Calls) {
   const now = deps.now()

@@ -24,9 +24,13 @@ export async function findDifferences(deps: RecountDeps, client: Client, asked: 
   const { clientId } = client
   const before = await windowAndChain(deps, clientId)
   const verdict = await readVerdict(deps, clientId)
-  const everything = { ...verdict, historyDay: undefined }
   const figures = await judgeNewest(await figureParts(deps, client))
-  const parts = await historyParts(deps, client, everything, dayNumber(deps.now()))
+  const parts = await historyParts(
+    deps,
+    client,
+    { ...verdict, historyDay: undefined },
+    dayNumber(deps.now()),
+  )
   const history = await readParts(deps, parts, asked)
   const { unread } = history
   const byPart = new Map([...figures.byPart, ...history.byPart])

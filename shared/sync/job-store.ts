@@ -154,17 +154,14 @@ export async function keepPosition(
 }
 
 export function releaseJob(deps: TableDeps, job: SyncJob, dueAt: Timestamp) {
-  const set = { dueAt, tries: job.tries }
-  return deps.table.write(update(syncJobKey(job.id), { set }, isAsClaimed(job)))
+  const changes = { set: { dueAt, tries: job.tries } }
+  return deps.table.write(update(syncJobKey(job.id), changes, isAsClaimed(job)))
 }
 
 export function finishJob(deps: StoreDeps, job: SyncJob, reads?: number) {
-  const step = update(
-    syncJobKey(job.id),
-    { set: { ttl: expiresAfter(deps.now(), DONE_JOB_KEPT_MS), reads }, remove: DUE_WORK_FIELDS },
-    isAsClaimed(job),
-  )
-  return deps.table.write(step)
+  const set = { ttl: expiresAfter(deps.now(), DONE_JOB_KEPT_MS), reads }
+  const changes = { set, remove: DUE_WORK_FIELDS }
+  return deps.table.write(update(syncJobKey(job.id), changes, isAsClaimed(job)))
 }
 
 export function scheduleReading(deps: TableDeps, slice: Slice, dueAt: Timestamp) {

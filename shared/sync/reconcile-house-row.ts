@@ -32,12 +32,12 @@ export async function recordUnmatchedRow(
     const named = await transferCaseOf(deps, transaction)
     const finding = named ?? rowFinding(deps, transaction, about)
     await bookUnmatchedRow(deps, row, finding)
-    const { unmatched, reversal, ...others } = await bookingsOf(deps, row)
+    const { reversal, ...booked } = await bookingsOf(deps, row)
     // A finding says that the row has moved a payment, and no payment has the movement.
-    const isBooked = unmatched !== undefined || Object.keys(others).length > 0
-    if (!isBooked && !(await findMovedPayment(deps, transaction)))
+    if (Object.keys(booked).length === 0 && !(await findMovedPayment(deps, transaction)))
       await recordSuspense(deps, finding)
     if (transaction.type !== 'payment') return 'done'
+    const { unmatched } = booked
     if (reversal) await recordRowAgain(deps, transaction, reversal.postedAt, about)
     else if (unmatched) {
       const feeOf = ({ providerMinor }: Pick<HouseEntry, 'providerMinor'>) =>
