@@ -20,6 +20,7 @@ import { recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { ABANDONED, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
 
 type Name = keyof typeof API
+const NAMES = Object.keys(API) as Name[]
 type MakeOwned = (deps: TestDeps, owner: ApiClient) => Promise<string>
 
 async function aPayment(deps: TestDeps, caller: ApiClient) {
@@ -71,12 +72,13 @@ const CASES: readonly (readonly [Name, what: string, MakeOwned])[] = [
   ],
 ]
 
-const LISTS = [
-  'listPayments',
-  'listSettlements',
-  'listWebhookEndpoints',
-  'listWebhookDeliveries',
-] as const
+const WITH_ID = NAMES.filter((name) => API[name].route.includes('{id}'))
+/** What a merchant reads without an id. */
+const COLLECTIONS = NAMES.filter((name) => /^GET [^{]*$/.test(API[name].route))
+
+it('every route that takes an id has its case here', () => {
+  expect(new Set(CASES.map(([name]) => name))).toStrictEqual(new Set(WITH_ID))
+})
 
 describe('an id of another client (spec 1, 7: like an id that does not exist)', () => {
   it.each(CASES)(
@@ -124,17 +126,16 @@ describe('an id of another client (spec 1, 7: like an id that does not exist)', 
   })
 
   it('shows no data of another client in lists and in the balance', async () => {
-    const { deps, caller, ask } = await anApi()
+    const { deps, ask } = await anApi()
+    const shown = () =>
+      Promise.all(COLLECTIONS.map(async (name) => [name, (await ask(name)).text] as const))
+    const before = await shown()
     const owner = await anApiClient(deps)
     for (const makeOwned of [aSucceededPayment, aSettlementId, aDeliveryId])
       await makeOwned(deps, owner)
 
-    const lists = await Promise.all(LISTS.map((name) => ask(name)))
-    const balance = await ask('getBalance')
-
-    expect(lists.map(({ body }) => body['data'])).toStrictEqual(LISTS.map(() => []))
-    expect(balance.body).toMatchObject({ client_id: caller.clientId, pending_minor: 0 })
-    expect([balance, ...lists].map(({ text }) => text).join()).not.toContain(owner.clientId)
+    expect(await shown()).toStrictEqual(before)
+    expect(COLLECTIONS.length).toBeGreaterThan(7)
   })
 })
 
@@ -155,8 +156,7 @@ describe('an id of a wrong shape (design section 5: 404 without a read)', () => 
     'a'.repeat(10_000),
   ]
 
-  const NAMES = [...new Set(CASES.map(([name]) => name))]
-  it.each(NAMES.flatMap((name) => SHAPES.map((id) => [name, id] as const)))(
+  it.each(WITH_ID.flatMap((name) => SHAPES.map((id) => [name, id] as const)))(
     '%s answers 404 to %j',
     async (name, id) => {
       const { deps, caller } = await anApi()
