@@ -37,7 +37,7 @@ const EVERYWHERE: Reasons = {
       'release, and takes silence for a failure.',
   ],
   'Serverless-LambdaEventSourceMappingDestination': [
-    /^EventSources\/(deliver-webhook(-slow)?|settle-client|check-due-\w+|audit-client|sync-slices)\/Resource$/,
+    /^EventSources\/[\w-]+\/Resource$/,
     'Messages of a queue are set aside by the queue itself, after so many receives.',
   ],
   'Serverless-LambdaTracing': [
