@@ -10,6 +10,7 @@ import { ENV } from '../../../shared/runtime/config.ts'
 import { DeployedSettings } from '../../../shared/stage-settings.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { EVERYTHING, OTHER_FIGURES, QUOTA_STAGES, stageWith } from '../../support/stage-options.ts'
+import { functionBundles } from '../reachable/function-bundles.ts'
 
 it('function names are within Lambda’s limit, even with the longest stage name', () => {
   const longest = MANIFEST.map((spec) => functionName('a'.repeat(20), spec).length)
@@ -32,7 +33,7 @@ it('every endpoint of merchants is a look-up, except those that get canaries: pa
 })
 
 describe('environment of the functions', () => {
-  it('hands every setting of shared/stage-settings.ts to a function, in a stage that sets it', () => {
+  it('has every setting of shared/stage-settings.ts that its code reads, in a stage that sets it', async () => {
     const everySetting = stageWith(
       {
         ...EVERYTHING,
@@ -42,15 +43,24 @@ describe('environment of the functions', () => {
       },
       'prod',
     )
-    const settings = synthesised(everySetting)
-      .each('AWS::Lambda::Function', 'Environment')
-      .flatMap((environment) =>
-        Object.keys(JSON.parse(Object(environment).Variables[ENV.settings] ?? '{}')),
-      )
-
-    expect([...new Set(settings)].toSorted()).toStrictEqual(
-      Object.keys(DeployedSettings.entries).toSorted(),
+    const handed = new Map(
+      synthesised(everySetting)
+        .all('AWS::Lambda::Function')
+        .map(({ FunctionName, Environment }) => [
+          FunctionName,
+          JSON.parse(Object(Environment).Variables?.[ENV.settings] ?? '{}'),
+        ]),
     )
+    const bundles = await functionBundles()
+    const names = Object.keys(DeployedSettings.entries)
+    const readings = MANIFEST.flatMap((spec) =>
+      names
+        .filter((name) => readsSetting(name).test(bundles.get(spec.name) ?? ''))
+        .map((name) => ({ name, reader: functionName('dev', spec) })),
+    )
+
+    expect(new Set(readings.map(({ name }) => name))).toStrictEqual(new Set(names))
+    expect(readings.filter(({ name, reader }) => !(name in handed.get(reader)))).toStrictEqual([])
   })
 
   it('of a function that answers clients contains the sum of their reserved concurrency', () => {
@@ -66,6 +76,11 @@ describe('environment of the functions', () => {
     expect(sum).toBeGreaterThan(100)
   })
 })
+
+/** `stage.name`, or `{ name } = deps.stage`. */
+function readsSetting(name: string) {
+  return new RegExp(`\\.${name}\\b|\\b${name}\\b[^{}]*\\} = `)
+}
 
 function reservedInProd() {
   return Object.fromEntries(
