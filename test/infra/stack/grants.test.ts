@@ -153,25 +153,6 @@ it.each([
   ],
   ['read one whole endpoint row', 'dynamodb:GetItem on <gateway-prod>.Arn of ENDPOINTS#*', []],
   ['query whole endpoint rows', 'dynamodb:Query on <gateway-prod>.Arn of ENDPOINTS#*', []],
-  [
-    'create deliveries',
-    'dynamodb:PutItem on <gateway-prod>.Arn of DELIVERY#*',
-    // The first seven apply provider news. The others refund, redeliver, recount or record
-    // attempts.
-    (
-      'api-create-payment api-cancel-payment receive-provider-callback refresh-payment ' +
-      'check-due-payments ' +
-      'sync-provider-transactions sync-slices ' +
-      'refund-payment resolve-suspense api-redeliver-to-endpoint deliver-webhook redeliver ' +
-      'settle-client trigger-settlement mark-settlement-paid mark-settlement-failed ' +
-      'payout-answer recount-ledger'
-    ).split(' '),
-  ],
-  [
-    'create deliveries with bytes of their own',
-    'dynamodb:PutItem on <gateway-prod>.Arn of TEST#*',
-    ['deliver-webhook', 'send-test-event'],
-  ],
 ])('only few functions may %s', (_, permission, names) => {
   const holders = MANIFEST.flatMap(({ name }) =>
     permissionsOf('prod', name).includes(permission) ? [name] : [],
