@@ -36,6 +36,19 @@ it.each(ACTIONS.filter(([, hasDryRun]) => hasDryRun))(
   },
 )
 
+it('every action of finance has a dry run, and needs an approval, but these', () => {
+  const dry = new Map(ACTIONS)
+  const finance = MANIFEST.filter(({ trigger }) => Object(trigger).duty === 'finance')
+  const [wet, unapproved] = [
+    finance.filter(({ name }) => !dry.get(name)),
+    finance.filter(({ table }) => !table.UpdateItem?.includes('APPROVAL')),
+  ].map((specs) => specs.map(({ name }) => name).join(' '))
+
+  expect(wet).toBe('payout-file payout-answer audit-ledger recount-ledger')
+  // They raise nothing that leaves the house, or write it again.
+  expect(unapproved).toBe('trigger-settlement mark-settlement-failed audit-ledger recount-ledger')
+})
+
 it.each(ACTIONS.filter(([, hasDryRun]) => !hasDryRun))(
   '%s refuses dry_run, because it would not be dry',
   async (name) => {
