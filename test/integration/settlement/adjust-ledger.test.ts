@@ -236,9 +236,10 @@ describe('adjust-ledger (design section 10)', () => {
     expect(await entries()).toStrictEqual([])
   })
 
-  it('answers 404 for an unknown row', async ({ deps, adjust }) => {
+  it('answers 404 for an unknown merchant and an unknown row', async ({ deps, adjust }) => {
     await anUnclaimedRow(deps, { rowAt: addMs(deps.now(), -500 * DAY_MS) })
 
+    expect(await adjust({ client_id: crypto.randomUUID() })).toMatchObject({ status: 404 })
     expect(await adjust(CORRECTION)).toMatchObject(refusal(404, 'provider transaction not found'))
   })
 })
