@@ -8,6 +8,7 @@ import { minor, ZERO } from '../../../shared/money.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
 import { API, call, nextPageOf } from '../../support/api-event.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { payOut, sweptADayLater, sweptNow } from '../../support/settlement-builders.ts'
 import { putRaw, type Raw, rawItem } from '../../support/tampering.ts'
@@ -77,7 +78,7 @@ describe('pages of GET /v1/statement (design section 8)', () => {
     expect((await statement()).closing_minor).toBe(totalOfLines(lines) + 15_980)
   })
 
-  it('answers CSV with the balance after each line, and the next page in the Link header', async ({
+  it('answers CSV with the balance after each line, and the next page in the Link header; in an operator’s file a further page has no header', async ({
     deps,
     client,
     ask,
@@ -89,6 +90,9 @@ describe('pages of GET /v1/statement (design section 8)', () => {
     const first = await ask({ from: '2026-11-20', limit: '1' }, csv)
     const link = nextPageOf(first)
     const second = await ask(Object.fromEntries(link.searchParams), csv)
+    const asked = { client_id: client.clientId, from: '2026-11-20', format: 'csv' }
+    const fileOf = async (cursor?: unknown) =>
+      Object((await invokeAdmin('get-statement', deps, { ...asked, cursor })).body).csv
 
     const header = 'at,type,payment_id,settlement_id,external_reference,amount_minor,balance_minor'
     expect(link.pathname).toBe('/v1/statement')
@@ -100,6 +104,9 @@ describe('pages of GET /v1/statement (design section 8)', () => {
       new RegExp(`^${header}\n"[^"]+Z","payout",,"[0-9a-f-]{36}",,-95900,0\n$`),
     )
     expect(second.headers).not.toHaveProperty('link')
+    const rest = second.text.slice(header.length + 1)
+    expect(await fileOf()).toBe(first.text + rest)
+    expect(await fileOf(link.searchParams.get('after'))).toBe(rest)
   })
 })
 
