@@ -16,6 +16,8 @@ describe('xendit listTransactions', () => {
     const filter = {
       providerPaymentId: 'py-1',
       reference: 'ref & 1',
+      createdFrom: updatedFrom,
+      createdTo: updatedTo,
       updatedFrom,
       updatedTo,
       afterId: 'txn_9',
@@ -36,6 +38,8 @@ describe('xendit listTransactions', () => {
       after_id: 'txn_9',
       product_id: 'py-1',
       reference_id: 'ref & 1',
+      'created[gte]': updatedFrom,
+      'created[lte]': updatedTo,
       'updated[gte]': '2026-11-19T00:00:00.000Z',
       'updated[lte]': '2026-11-20T00:00:00.000Z',
     })
@@ -87,7 +91,6 @@ describe('xendit listTransactions', () => {
 
   it.each([
     ['another product', { product_id: 'inv-1' }],
-    ['no product', { product_id: null }],
     ['a payment that is not over', { status: 'PENDING' }],
     ['money that goes back', { type: 'REFUND' }],
   ])('proves no capture by a row of %s', async (_case, fields) => {
@@ -114,7 +117,7 @@ describe('xendit listTransactions', () => {
 
     const [row] = await readRows({ amount: 200_000, ...net })
 
-    expect(row).toMatchObject({ isForeignNet: true, keptMinor: undefined })
+    expect(row).toMatchObject({ isForeignNet: true, providerMinor: 195_560, keptMinor: undefined })
   })
 
   const estimate = (time: string | null) => ({ estimated_settlement_time: time })
@@ -199,7 +202,9 @@ describe('xendit listTransactions', () => {
   })
 
   it('reads rows of other products, and long references', async () => {
-    const foreign = { product_id: 'inv/1 ?', reference_id: null, product_data: null, fee: 'none' }
+    const text = { description: 7, channel_category: 'e-money' }
+    const none = { reference_id: null, product_data: null, fee: 'none' }
+    const foreign = { product_id: 'inv/1 ?', ...none, ...text, ...estimate(null) }
 
     expect(await readRows(foreign, { reference_id: 'x'.repeat(256) })).toMatchObject([
       {
@@ -207,6 +212,7 @@ describe('xendit listTransactions', () => {
         reference: '',
         paymentRequestId: undefined,
         keptMinor: undefined,
+        settlesAt: undefined,
       },
       { providerPaymentId: 'py-1', reference: 'x'.repeat(255) },
     ])
