@@ -11,7 +11,7 @@ import {
   scriptedProvider,
   VA_NUMBER,
 } from '../../support/scripted-provider.ts'
-import { answerScript, cut, json, type Script, silence } from '../../support/scripted-server.ts'
+import { answerScript, json, type Script, silence } from '../../support/scripted-server.ts'
 
 /** The answer to a create, and the requests that were sent for it. */
 async function create(script: Script, input: Asked = {}, timeoutMs = NEVER_MS) {
@@ -42,6 +42,8 @@ describe('xendit create: the request', () => {
     const headers = {
       authorization: `Basic ${btoa(`${PROVIDER_KEY}:`)}`,
       'idempotency-key': reference,
+      // Nothing decodes an answer that a proxy has compressed.
+      'accept-encoding': 'identity',
     }
     expect(requests).toMatchObject([{ headers }])
     expect(bodies).toStrictEqual([
@@ -124,7 +126,6 @@ const UNSHOWABLE: readonly (readonly [string, Asked, Actions])[] = [
   ['an answer with null for actions', wallet('OVO'), null],
   ['a virtual account without a number', {}, []],
   ['a text that is no number', {}, [{ ...VA_NUMBER, value: '12ab' }]],
-  ['an empty number', {}, [{ ...VA_NUMBER, value: '' }]],
   ['QRIS without a string', QRIS, [WEB_URL]],
   ['a wallet without a link', wallet('DANA'), [QR_STRING]],
   ['a link of code', wallet('DANA'), [{ ...WEB_URL, value: 'javascript:alert(1)' }]],
@@ -203,7 +204,6 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     ['a 201 of another channel', createdAnswer({ channel_code: 'BNI_VIRTUAL_ACCOUNT' })],
     ['nothing that can be read', answerScript(201)],
     ['a 202', json(202, {})],
-    ['a cut connection', cut],
   ])('finds the request unknown by %s', async (_case, script) => {
     expect((await create(script)).answer).toMatchObject({ kind: 'unknown' })
   })
