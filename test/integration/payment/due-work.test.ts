@@ -19,8 +19,9 @@ import { aFlood, cancelledIds, DANA, LIFE_S, unpaidPayments, WORKERS, workOn } f
 async function oneOfEachKind() {
   const { deps } = await aFlood(1)
   await storedDelivery(deps, await storedEndpoint(deps))
+  deps.clock.advance(60)
   await aFinding(deps)
-  deps.clock.advance(300)
+  deps.clock.advance(240)
   return deps
 }
 
@@ -30,7 +31,8 @@ describe('checkDueWork (design section 4)', () => {
 
     expect(await checkDueWork(deps)).toStrictEqual({ alert: 1, delivery: 1, payment: 1 })
     const [summary] = linesOf(deps, 'due_work.completed')
-    expect(summary?.fields).toMatchObject({ payment_late_ms: 300_000, delivery_late_ms: 240_000 })
+    const late = { payment_late_ms: 300_000, delivery_late_ms: 240_000, alert_late_ms: 180_000 }
+    expect(summary?.fields).toMatchObject(late)
     const runs = deps.sent.map(({ queue, message }) =>
       workOn(deps, queue as keyof typeof WORKERS, message.body),
     )
@@ -106,16 +108,23 @@ describe('a worker of a slot', () => {
       update(paymentKey(unreadable.paymentId), { set: { notionalMinor: 'much' } }),
     )
     await deps.table.write(update(paymentKey(timeless.paymentId), { set: { dueAt: '0' } }))
+    const unforeseen = new Error('something unforeseen')
     deps.provider.before('cancelRequest', (id) => {
-      if (id === unlucky.paymentRequestId) throw new Error('something unforeseen')
+      if (id === unlucky.paymentRequestId) throw unforeseen
     })
+    const causes: unknown[] = []
+    const error = (...line: Parameters<typeof deps.log.error>) => {
+      causes.push(line[2])
+      deps.log.error(...line)
+    }
 
-    await runWorker()
+    await runWorker({ ...deps, log: { ...deps.log, error } })
 
     expect(countExpired()).toBe(18)
     const [drained] = linesOf(deps, 'due_work.drained')
     expect(drained?.fields).toStrictEqual({ work: 'payment', slot: 3, payment: 18, failed: 2 })
     expect(linesOf(deps, 'payment.check_failed')).toHaveLength(2)
+    expect(causes).toContain(unforeseen)
     expect(linesOf(deps, 'row.unreadable')[0]?.fields).toStrictEqual({
       kind: 'payment',
       id: paymentKey(timeless.paymentId).pk,
