@@ -188,6 +188,7 @@ it('the provider does not end a request that began after its payment at the paym
 
   expect(closesUpstream(payment)).toBe(false)
   expect(closesUpstream({ ...payment, providerAttempts: [] })).toBe(true)
+  expect(closesUpstream({ ...payment, ...BANK })).toBe(true)
 })
 
 describe('nextCheckAt (design section 4, expiry and lost callbacks)', () => {
