@@ -28,6 +28,8 @@ it('stages have alarms and pages if they keep their data or name recipients, and
         .filter((id) => id !== 'origin-certificate-ends' && id !== 'backup-missing'),
     ),
   )
+  // Which two of these alarms read.
+  expect(synthesised(NAMED).ofType('AWS::Logs::MetricFilter')).toHaveLength(2)
 })
 
 /** Whether an alarm's formula has no value while a metric has no data. */
