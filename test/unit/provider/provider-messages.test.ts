@@ -114,7 +114,7 @@ describe('parseCallback (design section 4: a callback says what to ask about)', 
   const NO_TEXT = Buffer.from([0xff, 0xfe, 0x00]).toString('utf8')
   const NO_EVENT = ['{"event":"payment.capture"}', '{"event":7,"data":{}}']
 
-  it.each(['', 'null', '7', '{}', '\uFEFF{}', NO_TEXT, ...NO_EVENT])(
+  it.each(['', 'null', '{}', '\uFEFF{}', NO_TEXT, ...NO_EVENT])(
     'finds no subject in %j',
     (body) => {
       expect(parseCallback(body)).toBeUndefined()
@@ -159,7 +159,7 @@ describe('the secrets of a stage', () => {
   )
 })
 
-const NO_SECRET = ['a-plain-text-of-tests', '', 'null', '[]', '{}']
+const NO_SECRET = ['a-plain-text-of-tests', '', 'null', '{}']
 const MALFORMED = {
   provider: [
     ...NO_SECRET,
