@@ -287,12 +287,13 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
     },
   )
 
-  it.for([{}, { provider_transaction_id: 'x', bank_reference: 'y' }])(
-    'needs one of the two ids: %o',
-    async (ids) => {
-      const input = { payment_id: 'x', amount_minor: 1, ...ids }
+  it.for([
+    {},
+    { provider_transaction_id: 'x', bank_reference: 'y' },
+    { amount_minor: 0, bank_reference: 'y' },
+  ])('needs an amount and one of the two ids: %o', async (ids) => {
+    const input = { payment_id: 'x', amount_minor: 1, ...ids }
 
-      expect(await refund(memoryDeps(), input)).toMatchObject({ status: 422 })
-    },
-  )
+    expect(await refund(memoryDeps(), input)).toMatchObject({ status: 422 })
+  })
 })

@@ -93,7 +93,7 @@ describe.each<
   })
 })
 
-const IDS = ['', '..', 'pr-1/cancel', 'pr-%2e', 'x'.repeat(65)]
+const IDS = ['', '..', 'pr-1/cancel', 'x'.repeat(65)]
 it.each(IDS)('xendit makes no call for an id that may not enter a path: %j', async (id) => {
   const { provider, server } = await scriptedProvider(json(200, PAID_REQUEST))
 
