@@ -82,10 +82,9 @@ export function joiningLog(write: WriteLine): Log {
 }
 
 function joinLines(line: EmbeddedMetrics, next: EmbeddedMetrics) {
-  const [metadata, ...others] = [line._aws, next._aws].flatMap((member) => member ?? [])
-  if (metadata === undefined) return { ...line, ...next }
-  const directives = [metadata, ...others].flatMap(({ CloudWatchMetrics }) => CloudWatchMetrics)
-  return { ...line, ...next, _aws: { ...metadata, CloudWatchMetrics: directives } }
+  const metadata = line._aws ?? next._aws
+  const CloudWatchMetrics = [line, next].flatMap(({ _aws }) => _aws?.CloudWatchMetrics ?? [])
+  return { ...line, ...next, ...(metadata && { _aws: { ...metadata, CloudWatchMetrics } }) }
 }
 
 /** The dimension `service` is the stage. */

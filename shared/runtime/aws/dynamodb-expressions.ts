@@ -26,7 +26,7 @@ export function placeholders() {
   }
 }
 
-export type Placeholders = ReturnType<typeof placeholders>
+type Placeholders = ReturnType<typeof placeholders>
 
 const TESTS = { equals: '=', atMost: '<=', below: '<', above: '>' } as const
 const FUNCTIONS = { absent: 'attribute_not_exists', present: 'attribute_exists' } as const

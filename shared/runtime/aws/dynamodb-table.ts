@@ -32,7 +32,6 @@ import { AWS_HTTP_OPTIONS, withoutLog } from './client-options.ts'
 import {
   conditionExpression,
   keyExpression,
-  type Placeholders,
   placeholders,
   updateExpression,
 } from './dynamodb-expressions.ts'
@@ -87,21 +86,20 @@ function numberFrom(digits: string) {
 }
 
 async function getItem({ client, name }: DocumentTable, key: Key, some: SomeFields | undefined) {
-  const p = placeholders()
-  const projection = some && { ...projectionOf(some.fields, p), ...p.maps() }
   const { Item: item } = await client.send(
     new GetCommand({
       TableName: name,
       Key: keyOf(key),
       ConsistentRead: some?.consistent ?? true,
-      ...projection,
+      ...projectionOf(some?.fields),
     }),
   )
   return item && fromItem(item)
 }
 
-function projectionOf(fields: readonly string[], p: Placeholders) {
-  return { ProjectionExpression: fields.map((field) => p.name(field)).join(', ') }
+function projectionOf(fields: readonly string[] | undefined, p = placeholders()) {
+  const names = fields?.map((field) => p.name(field))
+  return names && { ProjectionExpression: names.join(', '), ...p.maps() }
 }
 
 function keyOf({ pk, sk }: Key) {
@@ -114,9 +112,8 @@ async function batchGet(
   reads: Reads = 'consistent',
   fields?: readonly string[],
 ) {
-  const p = placeholders()
-  const projection = fields && { ...projectionOf(fields, p), ...p.maps() }
-  const asked = { Keys: keys.map(keyOf), ConsistentRead: reads === 'consistent', ...projection }
+  const Keys = keys.map(keyOf)
+  const asked = { Keys, ConsistentRead: reads === 'consistent', ...projectionOf(fields) }
   const answer = await client.send(new BatchGetCommand({ RequestItems: { [name]: asked } }))
   const unprocessed = answer.UnprocessedKeys?.[name]?.Keys ?? []
   return {
