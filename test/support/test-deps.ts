@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
 import { localSealer } from '../../infra/local/emulators/local-sealer.ts'
 import { memoryRequests } from '../../infra/local/emulators/memory-table/memory-requests.ts'
@@ -253,6 +254,11 @@ export function beforeCommit(deps: TestDeps, other: () => unknown) {
 
 /** If `other` throws, the answer is lost. */
 export const afterFirst = atFirst('after')
+
+/** The gateway repeats a write that meets it. */
+export function aConflict() {
+  return new TransactionConflictException({ message: 'conflict', $metadata: {} })
+}
 
 export function linesOf({ lines }: TestDeps, code: string) {
   return lines.filter((line) => line.code === code)

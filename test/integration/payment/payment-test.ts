@@ -1,4 +1,3 @@
-import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import type { Client } from '../../../shared/client/client.ts'
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
@@ -19,7 +18,7 @@ import {
   TIMED_OUT,
 } from '../../support/payment-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
-import { interceptTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import { aConflict, interceptTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
 
 export async function aScene<Deps extends TestDeps = TestDeps>(
@@ -73,7 +72,7 @@ export function withFrozenConflicts(deps: TestDeps, times: number, seconds: numb
     before: ({ name }) => {
       if (name !== 'transact' || conflicts++ >= times) return
       deps.clock.pass(seconds * 1_000)
-      throw new TransactionConflictException({ message: 'conflict', $metadata: {} })
+      throw aConflict()
     },
   })
 }

@@ -4,7 +4,6 @@
  * one row must settle what one run settles.
  */
 
-import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import * as v from 'valibot'
 import { describe, expect, vi } from 'vitest'
 import { handler as worker } from '../../../functions/queue/settle-client.ts'
@@ -31,6 +30,7 @@ import {
 } from '../../support/settlement-builders.ts'
 import { changeRow } from '../../support/tampering.ts'
 import {
+  aConflict,
   afterFirst,
   beforeCommit,
   interceptTable,
@@ -66,9 +66,7 @@ describe('settleClient when another run settles first', () => {
   it('recognises its own record after a lost answer', async ({ deps, client }) => {
     await aSucceededPayment(deps, client)
     aDayLater(deps)
-    const loseAnswer = vi.fn(() =>
-      Promise.reject(new TransactionConflictException({ message: 'conflict', $metadata: {} })),
-    )
+    const loseAnswer = vi.fn(() => Promise.reject(aConflict()))
 
     const settlement = await sweep(afterFirst(deps, 'transact', loseAnswer), client)
 

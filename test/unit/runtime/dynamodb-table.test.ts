@@ -1,7 +1,6 @@
 import {
   ConditionalCheckFailedException,
   TransactionCanceledException,
-  TransactionConflictException,
 } from '@aws-sdk/client-dynamodb'
 import {
   BatchGetCommand,
@@ -16,7 +15,7 @@ import { ClientIdSchema } from '../../../shared/ids.ts'
 import { type TableRequests, withJoinedReads } from '../../../shared/runtime/aws/retrying-table.ts'
 import { type Key, shardKey } from '../../../shared/table/keys.ts'
 import { exists, guard, update } from '../../../shared/table/step.ts'
-import { testDeps } from '../../support/test-deps.ts'
+import { aConflict, testDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { aMockedTable } from './mocked-table.ts'
 
@@ -169,7 +168,7 @@ describe('withJoinedReads', () => {
 describe('a write that conflicts', () => {
   const aStep = () => update(aKey(), { set: { name: 'x' } }, exists)
   const twoSteps = () => ({ one: aStep(), two: aStep() })
-  const conflict = new TransactionConflictException({ message: 'conflict', $metadata: {} })
+  const conflict = aConflict()
   const cancelled = (...codes: readonly string[]) => {
     const CancellationReasons = codes.map((Code) => ({ Code }))
     return new TransactionCanceledException({
@@ -217,7 +216,6 @@ describe('a write that conflicts', () => {
     ['retried', ['ThrottlingError', 'None'], 2],
     ['retried', ['ProvisionedThroughputExceeded', 'TransactionConflict'], 2],
     ['thrown at once', ['ValidationError', 'None'], 1],
-    ['thrown at once', ['ItemCollectionSizeLimitExceeded'], 1],
     ['thrown at once', ['None'], 1],
   ] as const)(
     'is %s when a transaction is cancelled by %j',

@@ -1,10 +1,8 @@
-import {
-  TransactionConflictException,
-  TransactionInProgressException,
-} from '@aws-sdk/client-dynamodb'
+import { TransactionInProgressException } from '@aws-sdk/client-dynamodb'
 import { TransactWriteCommand } from '@aws-sdk/lib-dynamodb'
 import { describe, expect } from 'vitest'
 import { exists, update } from '../../../shared/table/step.ts'
+import { aConflict } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import { aMockedTable } from './mocked-table.ts'
 
@@ -32,10 +30,7 @@ describe('a transaction that still runs when it is sent again', () => {
   })
 
   it('has a token of its own after a conflict, which wrote nothing', async ({ client, deps }) => {
-    client
-      .on(TransactWriteCommand)
-      .rejectsOnce(new TransactionConflictException({ message: 'conflict', $metadata: {} }))
-      .resolves({})
+    client.on(TransactWriteCommand).rejectsOnce(aConflict()).resolves({})
 
     expect(await deps.table.transact(steps())).toStrictEqual({ applied: true })
     expect(tokensOf(client).size).toBe(2)
