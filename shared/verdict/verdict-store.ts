@@ -126,6 +126,8 @@ export async function recordDifferences(
   changed: Changed | ((before: Verdict) => Changed) = {},
   readFrom = END_OF_TIME,
 ) {
+  // Of the first read: after a lost answer the repeat is refused.
+  let known: Verdict['standing'] | undefined
   for (let tried = 0; tried < TRIES; tried++) {
     const item = await deps.table.get(verdictKey(owner))
     const before = verdictIn(item)
@@ -139,17 +141,17 @@ export async function recordDifferences(
     const lastAt = before.figuresAt ?? ''
     const isOvertaken = figuresAt < lastAt && lastAt <= deps.now()
     const after = { ...before, standing: standing.filter(isKept), ...(!isOvertaken && others) }
-    const isAdded = (one: Standing) => !before.standing.some((other) => isIdentical(other, one))
+    known ??= before.standing
     const kept = unaccepted.filter(isKept)
-    // An unchanged verdict is not written, because a payout may depend on its version.
-    if (isDeepStrictEqual(after, before)) return { unaccepted: kept, added: [] }
+    const added = kept.filter((one) => !known?.some((other) => isIdentical(other, one)))
     const step = put(
       verdictKey(owner),
       { ...after, version: Math.max(before.version ?? 0, 0) + 1 },
       unchanged('version', item?.['version']),
     )
-    if ((await deps.table.write(step)).applied)
-      return { unaccepted: kept, added: kept.filter(isAdded) }
+    // An unchanged verdict is not written, because a payout may depend on its version.
+    if (isDeepStrictEqual(after, before) || (await deps.table.write(step)).applied)
+      return { unaccepted: kept, added }
   }
   throw new Error('a verdict kept changing')
 }

@@ -26,7 +26,14 @@ import {
   withoutSleep,
 } from '../../support/settlement-builders.ts'
 import { alter } from '../../support/tampering.ts'
-import { beforeFirst, interceptTable, type TestDeps, writesTo } from '../../support/test-deps.ts'
+import {
+  aConflict,
+  afterFirst,
+  beforeFirst,
+  interceptTable,
+  type TestDeps,
+  writesTo,
+} from '../../support/test-deps.ts'
 import { accept } from '../../support/with-approval.ts'
 import { differenceOf, auditedTest as it } from '../payout/recorded-settlement.ts'
 
@@ -209,10 +216,13 @@ describe('the differences that audits have found', () => {
     pay,
   }) => {
     await alter(deps, paymentKey(payment.paymentId), { colour: 'green' })
+    const named = (call: object) => JSON.stringify(call).includes('payment.colour')
+    // The repeat is refused.
+    const lossy = afterFirst(deps, named, () => Promise.reject(aConflict()))
 
     for (let day = 0; day < 31; day++) {
       if (day > 0) aDayLater(deps)
-      await auditClient(deps, client.clientId)
+      await auditClient(lossy, client.clientId)
     }
 
     const unknown = { what: 'payment.colour', id: 'payment' }
