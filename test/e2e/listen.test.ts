@@ -1,7 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it as plainIt, vi } from 'vitest'
 import { type ListenIo, postEvent, runListen } from '../../infra/operate/listen/run-listen.ts'
-import type { EventId } from '../../shared/ids.ts'
 import { eventually } from '../support/eventually.ts'
 import { json, type ReceivedRequest, startScriptedServer } from '../support/scripted-server.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
@@ -156,13 +155,17 @@ describe('npm run listen', () => {
 describe('npm run listen, refused', () => {
   const FORWARD = forwardTo('http://localhost:4000/hooks')
 
-  it('says what to do when the gateway refuses the key', async ({ world }) => {
-    const run = startListen(FORWARD, envOf(world.urls.api))
+  plainIt('says what to do when the key is refused, and goes on with --since', async () => {
+    const { url, requests } = await aServer(401)
+    const given = { ...envOf(url), directory: tempDirectory() }
+    const run = startListen([...FORWARD, ...SINCE], given)
 
     expect(await run.exitCode).toBe(1)
     expect(run.lines.at(-1)).toMatch(
       /refuses the key \(401\).*issue-api-key CLIENT_ID --stage local/,
     )
+    await startListen(FORWARD, given).exitCode
+    expect(requests[1]?.url).toContain('since=2026-01-01')
   })
 
   plainIt('names the address of the gateway after twelve tries', async () => {
@@ -195,13 +198,7 @@ describe('npm run listen, refused', () => {
     const cause = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' })
     vi.spyOn(globalThis, 'fetch').mockRejectedValueOnce(new TypeError('fetch failed', { cause }))
     const target = { url: 'http://localhost:4000/', signingSecret: 'whsec_x' }
-    const event = {
-      event: 'payment.succeeded',
-      event_id: 'e' as EventId,
-      timestamp: '',
-      data: { id: '' },
-      body: Buffer.from('{}'),
-    }
+    const event = { event: 'x', event_id: 'e', body: Buffer.from('{}') } as never
 
     await expect(postEvent(target, event)).rejects.toThrow(
       'nothing listens at http://localhost:4000/',

@@ -49,7 +49,14 @@ const LOOPBACK: readonly string[] = ['127.0.0.1', 'localhost', '[::1]']
 /** `npm ci` empties this folder. The next run then begins with new events. */
 const PROGRESS_FOLDER = join(PROJECT_ROOT, 'node_modules/.cache/listen')
 
-const ProgressSchema = v.object({ next: v.optional(v.string()), posted: v.array(v.string()) })
+/** The position in the feed, and the latest events that were posted or passed over. */
+const ProgressSchema = v.object({
+  next: v.optional(v.string()),
+  /** By default the start of the run, by the gateway's clock. */
+  since: v.optional(v.string()),
+  posted: v.array(v.string()),
+})
+type Progress = v.InferOutput<typeof ProgressSchema>
 
 export type ListenIo = {
   readonly env: NodeJS.ProcessEnv
@@ -66,7 +73,6 @@ export function runListen(argv: readonly string[], io: ListenIo) {
     if (stage === undefined) throw new UsageError('name the stage with --stage NAME')
     const target = localUrl(forward)
     const apiKey = await readKey(io)
-    const warn = (text: string) => console.error(printableLines(text))
     return exitCodeOf(async () => {
       const feed = { stage, url: await apiUrl(stage, io.env), apiKey }
       const signingSecret = listeningSecret(apiKey)
@@ -74,23 +80,20 @@ export function runListen(argv: readonly string[], io: ListenIo) {
         io.directory ?? PROGRESS_FOLDER,
         `${progressName(feed.url, apiKey, target)}.json`,
       )
-      const stored = readJsonFile(file, ProgressSchema)
-      const progress =
-        since === undefined && stored ? { next: stored.next, posted: stored.posted } : undefined
+      const progress = since === undefined ? readJsonFile(file, ProgressSchema) : undefined
       console.log(
         printableLines(`Events of ${stage} (${feed.url}) go to ${target}, ${progress ? 'after the last run’s' : `since ${since ?? 'now'}`}.
 Signing secret: ${signingSecret}`),
       )
       await followEvents({
         feed,
-        since,
-        progress: progress ?? { next: undefined, posted: [] },
+        progress: progress ?? { since, posted: [] },
         keep: (next) => writeJsonFile(file, next),
         post: async (event) => {
           const answer = await postEvent({ url: target, signingSecret }, event)
           console.log([event.event, event.data.id, answer].map(printableLine).join('  '))
         },
-        warn,
+        warn: (text) => console.error(printableLines(text)),
         sleep: io.sleep,
         signal: io.signal,
       })
@@ -145,13 +148,8 @@ const LONGEST_WAIT_MS = 30_000
 /** The feed may show an event again for some minutes. */
 const MAX_REMEMBERED = 10_000
 
-/** The position in the feed, and the latest events that were posted or passed over. */
-type Progress = { readonly next: string | undefined; readonly posted: readonly string[] }
-
 type FollowInput = {
   readonly feed: Feed
-  /** By default the start of the run, by the gateway's clock. */
-  readonly since: string | undefined
   readonly post: (event: FeedEvent) => Promise<void>
   readonly progress: Progress
   readonly keep: (progress: Progress) => void
@@ -166,18 +164,19 @@ type FollowInput = {
  * killed run, up to a page is posted again.
  */
 async function followEvents(input: FollowInput) {
-  const { feed, since, post, progress, keep, sleep, signal } = input
+  const { feed, post, progress, keep, sleep, signal } = input
   const posted = new Set(progress.posted)
-  let { next } = progress
+  let { next, since } = progress
   const startMs = Date.now()
   let newSince = since === undefined && next === undefined ? undefined : ''
-  const save = () => keep({ next, posted: [...posted].slice(-MAX_REMEMBERED) })
+  const save = () => keep({ next, since, posted: [...posted].slice(-MAX_REMEMBERED) })
   try {
     for (let poll = 0; poll < MAX_POLLS && !signal.aborted; poll++) {
-      const firstPosition = { since: since ?? new Date(startMs).toISOString() }
-      const position = next === undefined ? firstPosition : { after: next }
+      const first = { since: since ?? new Date(startMs).toISOString() }
+      const position = next === undefined ? first : { after: next }
       const page = await retryUntilReached(input, () => eventsPage(feed, position, signal))
       newSince ??= new Date(startMs + page.aheadMs).toISOString()
+      since ??= newSince
       for (const event of page.events) {
         if (signal.aborted) return
         if (posted.has(event.event_id)) continue
