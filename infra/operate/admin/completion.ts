@@ -12,14 +12,14 @@ export function stageFiles() {
 
 /**
  * A script for bash, and for zsh by its bashcompinit, that completes `gateway-admin`. It has all
- * words, so that no key press starts a process.
+ * words, so that no key press starts a process. npm would change the folder.
  */
 export function completionScript() {
   const cases = LISTED_ACTIONS.map(
     (action) => `    ${action.name}) words='${optionsOf(action).join(' ')}' ;;`,
   )
   return `if [ -n "$ZSH_VERSION" ]; then autoload -U +X compinit bashcompinit && compinit && bashcompinit; fi
-gateway-admin() { npm --prefix '${PROJECT_ROOT}' run -s admin -- "$@"; }
+gateway-admin() { PATH='${PROJECT_ROOT}/node_modules/.bin':$PATH node '${import.meta.dirname}/main.mjs' "$@"; }
 _gateway_admin() {
   local words=''
   case "\${COMP_WORDS[1]}" in

@@ -142,6 +142,7 @@ it('npm run admin prints a script that completes actions, their fields and stage
   expect(completed('get-client', '--pa')).toBe('--payload')
   expect(completed('payout-file', '--ou')).toBe('--out')
   expect(completed('get-client', 'c1', '--stage', 'pr')).toBe('prod')
+  expect(out).not.toContain('npm')
 })
 
 it('npm run admin says every two seconds how far it is, each text once', () => {
