@@ -35,18 +35,23 @@ const COLUMNS: Readonly<Record<keyof Cells, string>> = {
 }
 
 /** A cell is empty where the file has no such column. */
-const CellsSchema = v.object({
-  id: v.string(),
-  description: v.string(),
-  amount: v.string(),
-  account: v.string(),
-  reference: v.string(),
-  status: v.string(),
-  reason: v.string(),
-  valueDate: v.string(),
-  batch: v.string(),
-  type: v.string(),
-})
+const CellsSchema = v.object(
+  v.entriesFromList(
+    [
+      'id',
+      'description',
+      'amount',
+      'account',
+      'reference',
+      'status',
+      'reason',
+      'valueDate',
+      'batch',
+      'type',
+    ],
+    v.string(),
+  ),
+)
 type Cells = v.InferOutput<typeof CellsSchema>
 
 const OUTCOMES: Readonly<Record<string, AnswerLine['outcome']>> = {
@@ -102,11 +107,11 @@ function answerIn(head: SheetRow, rows: readonly SheetRow[], firstLine: number):
   const places = Object.entries(COLUMNS).map(
     ([column, names]) => [column, placeOf(head, names)] as const,
   )
-  const ours = isOurs(head)
+  const filled = isOurs(head) ? filledIn : withReference
   const read = rows.flatMap((row, at) => {
     const named = places.map(([column, place]) => [column, cellIn(row, place)])
     const cells = v.parse(CellsSchema, Object.fromEntries(named))
-    return lineFrom(ours ? filledIn(cells) : withReference(cells), row, firstLine + at) ?? []
+    return lineFrom(filled(cells), row, firstLine + at, head.length) ?? []
   })
   const isPassedOver = (row: SheetRow) => MONEY_IN.test(cellIn(row, placeOf(head, COLUMNS.type)))
   return { ...withoutRepeats(read), passedOver: rows.filter(isPassedOver).length }
@@ -138,8 +143,8 @@ const PAYOUT_TYPES = /disburse|payout/i
 const MONEY_IN = /^payment$/i
 
 /** Undefined: the line is about no payout. */
-function lineFrom(cells: Cells, row: SheetRow, line: number): ReadLine | undefined {
-  if (row.every((cell) => cell.trim() === '')) return undefined
+function lineFrom(cells: Cells, row: SheetRow, line: number, width: number): ReadLine | undefined {
+  if (isBlank(row)) return undefined
   const found = UUID.exec(cells.id) ?? UUID.exec(cells.description)
   if (MONEY_IN.test(cells.type)) return undefined
   const isOfAccount = found !== null || hasAccount(cells)
@@ -150,6 +155,8 @@ function lineFrom(cells: Cells, row: SheetRow, line: number): ReadLine | undefin
   const refuse = (reason: string) => ({ line, id, reason })
   if (isOtherType) return refuse(`the type "${cells.type}" is no payout`)
   if (!found) return refuse('it names no settlement')
+  // An amount without quotes may have moved others.
+  if (!isBlank(row.slice(width))) return refuse('it has more cells than the head')
   const shortened = (['amount', 'account', 'reference'] as const).find((name) =>
     isShortened(cells[name]),
   )
@@ -173,6 +180,10 @@ function lineFrom(cells: Cells, row: SheetRow, line: number): ReadLine | undefin
     reason: printable(cells.reason) || undefined,
     batch: cells.batch === '' ? undefined : Number(cells.batch),
   }
+}
+
+function isBlank(cells: SheetRow) {
+  return cells.every((cell) => cell.trim() === '')
 }
 
 function hasAccount({ account }: Cells) {
