@@ -102,7 +102,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     sends: BOTH_LANES,
     alerts: true,
   }),
-  finance('trigger-settlement', allAccess(SETTLING, { Query: ['LEDGER'] }), {
+  finance('trigger-settlement', allAccess(SETTLING, BALANCE), {
     ...ASKS_PROVIDER,
     sends: ['settlements', 'audits', ...BOTH_LANES],
     timeoutSeconds: 300,

@@ -76,9 +76,13 @@ export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, ANNOUNCING
   indexes: ['by-open'],
 })
 
-export const STATEMENT: TableAccess = allAccess(JOURNAL_READ, listOf('SETTLEMENT', 'by-owner'), {
-  Query: ['LEDGER'],
-})
+export const BALANCE: TableAccess = { Query: ['LEDGER'] }
+
+export const STATEMENT: TableAccess = allAccess(
+  JOURNAL_READ,
+  BALANCE,
+  listOf('SETTLEMENT', 'by-owner'),
+)
 
 /** A statement that differs from the stored totals is a finding with its alert. */
 export const OWN_STATEMENT: TableAccess = allAccess(STATEMENT, {
@@ -86,8 +90,6 @@ export const OWN_STATEMENT: TableAccess = allAccess(STATEMENT, {
   PutItem: ['SUSPENSE'],
   UpdateItem: ['NOTED', 'SUSPENSE'],
 })
-
-export const BALANCE: TableAccess = { Query: ['LEDGER'] }
 
 /** Test deliveries are shown, and no function behind the API writes them. */
 export const OWN_DELIVERY: TableAccess = {
@@ -199,17 +201,13 @@ const SETTLEMENT_AUDIT: TableAccess = allAccess(ALL_CLIENTS, ACCEPTANCES, {
   indexes: ['by-owner'],
 })
 
-const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
-  BatchGetItem: ['DELIVERY', 'DESTINATION', 'REFERENCE'],
-  QueryFields: ['ENDPOINTS'],
-  indexes: ['by-open', 'by-status'],
-})
-
-const WHOLE_AUDIT: TableAccess = allAccess(CLIENT_AUDIT, {
+const WHOLE_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
   GetItem: ['BATCH', 'SYNC'],
-  BatchGetItem: ['APIKEY', 'NOTED', 'SUSPENSE'],
+  BatchGetItem: ['APIKEY', 'DELIVERY', 'DESTINATION', 'NOTED', 'REFERENCE', 'SUSPENSE'],
   Query: ['HOUSE', 'NOTED'],
+  QueryFields: ['ENDPOINTS'],
   UpdateItem: ['HOUSE'],
+  indexes: ['by-open', 'by-status'],
 })
 
 /** It writes a verdict and changes no money. */

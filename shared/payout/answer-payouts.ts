@@ -104,7 +104,11 @@ async function close(deps: AnswerDeps, settlement: Settlement, line: AnswerLine,
   const bankReference = await referenceOf(deps, settlement, line)
   const { value_date: valueDate } = line
   if (status === 'manual_paid') {
-    if (!isPaidBy(settlement, { bankReference, valueDate }))
+    // Its line may have come alone at first.
+    const isDone = [bankReference, line.bank_reference].some((reference = '') =>
+      isPaidBy(settlement, { bankReference: reference, valueDate }),
+    )
+    if (!isDone)
       throw invalid(`it is marked paid already, with the reference ${settlement.bankReference}`)
     await alertGrowthAgain(deps, settlement)
     return 'done'
@@ -118,11 +122,14 @@ async function close(deps: AnswerDeps, settlement: Settlement, line: AnswerLine,
  * the batch too.
  */
 function isOf({ netMinor, bank }: Settlement, line: AnswerLine) {
-  const isSameAccount = line.bank_account_no === bank?.bankAccountNo
-  return line.batch !== undefined || line.amount_minor === netMinor || isSameAccount
+  return (
+    line.batch !== undefined ||
+    line.amount_minor === netMinor ||
+    line.bank_account_no === bank?.bankAccountNo
+  )
 }
 
-/** A file that people have edited, or a spreadsheet has, pays nothing. */
+/** A line whose amount, account or batch was edited pays nothing. */
 function assertSame({ netMinor, bank, batch }: Settlement, line: AnswerLine) {
   if (line.amount_minor !== netMinor)
     throw invalid(`the amount is ${line.amount_minor}, and ${netMinor} in the settlement`)
