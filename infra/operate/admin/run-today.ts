@@ -22,31 +22,30 @@ const DAYS_BACK = 60
 const FIRST_DAY = new Date(Date.now() - DAYS_BACK * DAY_MS).toISOString().slice(0, 10)
 const SUSPENSE = ['suspense_id', 'cause', 'amount_minor', 'payment_id', 'created_at']
 const MOST = { per_page: 100 }
-const RECORDED = { status: 'recorded', ...MOST }
+const RECORDED = {
+  action: 'list-settlements',
+  payload: { status: 'recorded', ...MOST },
+  member: 'data',
+} as const
+const ITEMS = { action: 'list-suspense', member: 'data' } as const
 
 const LOOKS: readonly Look[] = [
   {
     what: 'Settlements to pay out, which wait for payout-file',
-    action: 'list-settlements',
-    payload: RECORDED,
-    member: 'data',
+    ...RECORDED,
     columns: SETTLEMENTS,
     waits: (row) => row['batch'] === null,
   },
   {
     what: 'Of these, what needs bank details or an approval',
-    action: 'list-settlements',
-    payload: RECORDED,
-    member: 'data',
+    ...RECORDED,
     columns: ['id', 'warning'],
     waits: (row) => row['batch'] === null && row['warning'] !== null,
   },
   {
     // A settlement keeps the number of a cancelled batch until the next batch.
     what: 'Settlements of a batch, which wait for payout-answer, or payout-file if it is cancelled',
-    action: 'list-settlements',
-    payload: RECORDED,
-    member: 'data',
+    ...RECORDED,
     columns: ['batch', 'id', 'client_id', 'net_minor', 'bank_name'],
     waits: (row) => row['batch'] !== null,
   },
@@ -60,23 +59,20 @@ const LOOKS: readonly Look[] = [
   },
   {
     what: 'Cases to answer',
-    action: 'list-suspense',
+    ...ITEMS,
     payload: { status: 'open', kind: 'case', ...MOST },
-    member: 'data',
     columns: ['due_at', 'state', ...SUSPENSE],
   },
   {
     what: 'Money in suspense',
-    action: 'list-suspense',
+    ...ITEMS,
     payload: { status: 'open', kind: 'money', ...MOST },
-    member: 'data',
     columns: SUSPENSE,
   },
   {
     what: 'Findings to explain',
-    action: 'list-suspense',
+    ...ITEMS,
     payload: { status: 'open', kind: 'finding', ...MOST },
-    member: 'data',
     columns: SUSPENSE,
   },
   {

@@ -157,14 +157,13 @@ Nothing was deployed.`)
   )
 
   it.each([
-    [
-      ['--stage', 'prod', '--init', '--repository', 'shop/gateway'],
+    ...[
+      ['--init', '--repository', 'shop/gateway'],
+      ['--repository', 'shop@11/gateway@22'],
+    ].map((flags): [string[], string] => [
+      ['--stage', 'prod', ...flags],
       '--repository is OWNER@OWNER_ID/REPOSITORY@REPOSITORY_ID, and needs --init',
-    ],
-    [
-      ['--stage', 'prod', '--repository', 'shop@11/gateway@22'],
-      '--repository is OWNER@OWNER_ID/REPOSITORY@REPOSITORY_ID, and needs --init',
-    ],
+    ]),
     [
       ['--stage', 'prod', '--init', '--check'],
       'give --check or --init, not both: --check changes nothing',

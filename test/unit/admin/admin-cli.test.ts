@@ -60,6 +60,7 @@ describe('npm run admin', () => {
     })
   })
 
+  const RECREDIT = 'gateway-local-recredit-settlement'
   const UNKNOWN = containing('; it may be done: ')
 
   it.each<[string, Script, unknown]>([
@@ -71,22 +72,22 @@ describe('npm run admin', () => {
       answerScript(200, '{"errorMessage":"\u001b[2J\u202e\n"}', {
         'x-amz-function-error': 'Unhandled',
       }),
-      String.raw`gateway-local-recredit-settlement failed: {"errorMessage":"\u001b[2J\u202e\u000a"}`,
+      String.raw`${RECREDIT} failed: {"errorMessage":"\u001b[2J\u202e\u000a"}`,
     ],
     [
       'the function is not there',
       awsError(404, 'ResourceNotFoundException'),
-      'there is no function gateway-local-recredit-settlement',
+      `there is no function ${RECREDIT}`,
     ],
     [
       'all runs of the function are in use',
       awsError(429, 'TooManyRequestsException'),
-      'all runs of gateway-local-recredit-settlement are in use; repeat the command in a moment',
+      `all runs of ${RECREDIT} are in use; repeat the command in a moment`,
     ],
     [
       'the action needs another duty',
       awsError(403, 'AccessDeniedException'),
-      'you may not invoke gateway-local-recredit-settlement: it needs the duty finance ' +
+      `you may not invoke ${RECREDIT}: it needs the duty finance ` +
         '(docs/operations.md, "Who may do what")',
     ],
   ])(

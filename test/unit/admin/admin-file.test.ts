@@ -9,6 +9,7 @@ import { tempDirectory } from '../../support/temp-directory.ts'
 const APPROVED = { status: 200, body: { action: 'mark-settlement-paid' } }
 
 const HEAD = 'action,payload'
+const ANSWER_HEAD = 'settlement_id,amount,bank_account_no,status,bank_reference'
 
 /** A line that approves the payout of a settlement. */
 function lineOf(id: string) {
@@ -120,10 +121,9 @@ it.each([
   ['cut', cut],
 ])('payout-answer names the lines that were not sent after a call was %s', async (_, script) => {
   const lines = Array.from({ length: 150 }, () => `${crypto.randomUUID()},5,12345678,failed,`)
-  const head = 'settlement_id,amount,bank_account_no,status,bank_reference'
   const tool = await cli(script, { GATEWAY_OPERATOR: 'sari' })
 
-  const file = fileOf(head, ...lines)
+  const file = fileOf(ANSWER_HEAD, ...lines)
   const { code, out, err } = await tool.run('payout-answer', '--file', file, '--json')
 
   expect({ code, calls: tool.called().length }).toStrictEqual({ code: 1, calls: 1 })
@@ -140,7 +140,7 @@ it('payout-answer --json prints the results as one JSON value, and refused lines
   const body = { done: 1, failed: 0, refused: 1, lines: [done, refused] }
   const tool = await cli(json(200, { status: 200, body }), { GATEWAY_OPERATOR: 'sari' })
   const lines = [paidId, id].map((settlement) => `${settlement},5,12345678,success,R1`)
-  const file = fileOf('settlement_id,amount,bank_account_no,status,bank_reference', ...lines)
+  const file = fileOf(ANSWER_HEAD, ...lines)
 
   const { code, out, err } = await tool.run('payout-answer', '--file', file, '--json')
 

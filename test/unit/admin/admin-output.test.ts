@@ -141,13 +141,14 @@ describe('what npm run admin prints', () => {
   it('prints CSV alone, and says on the error output how to continue', async () => {
     const body = { settlement: { id: 's1' }, cursor: 'abc', csv: 'payment_id,net_minor\np1,5\n' }
     const { run } = await cli(json(200, { status: 200, body }))
+    const argv = ['get-settlement-statement', 's1', '--format', 'csv']
 
-    expect(await run('get-settlement-statement', 's1', '--format', 'csv')).toStrictEqual({
+    expect(await run(...argv)).toStrictEqual({
       code: 0,
       out: 'payment_id,net_minor\np1,5',
       err: 'More is left: continue with --cursor abc',
     })
-    const asJson = await run('get-settlement-statement', 's1', '--format', 'csv', '--json')
+    const asJson = await run(...argv, '--json')
     expect(JSON.parse(asJson.out)).toStrictEqual(body)
   })
 
