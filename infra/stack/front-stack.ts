@@ -34,8 +34,8 @@ const NOTIFICATIONS = [
 ] as const
 
 /**
- * As in the API's log, no path, query, header or body. Only this log has the caller's address.
- * CloudWatch bills each byte, so repeated fields are left out.
+ * As in the API's log, no path, query, header or body. This log and the firewall's have the
+ * caller's address. CloudWatch bills each byte, so repeated fields are left out.
  */
 export const FRONT_LOG_FIELDS = [
   'date',

@@ -162,7 +162,7 @@ export const StageFileSchema = v.strictObject({
    * uses this number.
    */
   accountConcurrency: Rate,
-  /** CloudTrail records who invokes an operator's function, in a bucket that deletes nothing. */
+  /** CloudTrail records who invokes an operator's function, and keeps it for 400 days. */
   invocationTrail: v.boolean(),
   /**
    * The load of a payment's webhooks, by your own figures. With the quota it sets the runs of

@@ -106,7 +106,7 @@ export function loadOf({ settings, deliveries }: DeployedStage): Load {
 
 /**
  * The stack of the API and workers, and the prefix of all names in the stage: its other stacks are
- * `data`, `operators`, `watch` and `front`.
+ * `data`, `operators`, `watch`, `copies`, `front`.
  */
 export function stackNameOf({ settings }: DeployedStage, part?: string) {
   return `gateway-${settings.name}${part === undefined ? '' : `-${part}`}`

@@ -23,7 +23,7 @@ type InitInput = {
 
 /**
  * Makes what a stage needs and its template cannot make. Lists the account's quotas first, because
- * AWS takes days for requests. Changes nothing that exists. A failed step stops no other step. Safe
+ * AWS takes days for requests. Keeps what is right. A failed step stops no other step. Safe
  * to repeat.
  */
 export async function initStage({

@@ -17,8 +17,8 @@ const SENDING = ['kms:GenerateDataKey', 'kms:Decrypt']
 
 /**
  * Seals the secrets of endpoints and, by the stage's settings, also encrypts table, queues, alerts,
- * secrets and every log group. Its material rotates every year. Roles let functions use it
- * (grants.ts), its own policy lets AWS services use it.
+ * the provider's secrets and the region's logs. Its material rotates every year. Roles let
+ * functions use it (grants.ts), its own policy lets AWS services use it.
  */
 export function stageKey(parent: Construct, id: string, stage: DeployedStage) {
   const name = stackNameOf(stage)
