@@ -36,7 +36,7 @@ import { auditSubjects } from './judged/audit-trails.ts'
 const BLOCK_DAYS = 30
 /** Each night reads what these days have added. */
 const LATELY_DAYS = 3
-/** A row is booked within so many days. */
+/** Most rows are booked within so many days. */
 const BOOKED_WITHIN_DAYS = 400
 /** Most rows about an item are made within so many days. */
 const ITEM_DAYS = 230
@@ -65,7 +65,6 @@ export async function gatewayParts(
         deps,
         { key: SUSPENSE },
         {
-          // Rows may be booked on later days while the audit waits for its second look.
           within: [today - BOOKED_WITHIN_DAYS, Infinity],
           span: recent,
           readDays,
@@ -120,8 +119,9 @@ function housePart(deps: AuditDeps, part: Omit<Part, 'judge'>, { lists, ...journ
     judge: async (state, isOver) => {
       let { entries, differences } = await auditJournal(deps, journal)
       const ofHouse = await confirmedDifferences(deps, async (isAgain) => {
-        const again = { ...journal, readDays: undefined }
-        if (isAgain) ({ entries, differences } = await auditJournal(deps, again))
+        // An old item may be resolved, and an old row be void, after any time.
+        const { span } = journal
+        if (isAgain) ({ entries, differences } = await auditJournal(deps, { span }))
         return [...differences, ...(await auditHouseAdjustments(deps, entries))]
       })
       const named = namedItems(entries, journal.span)

@@ -30,8 +30,9 @@ import { readTrail } from './audit-trails.ts'
 import { saidAs } from './derive-client.ts'
 
 /**
- * Judges the entries and the totals of a span. `within`: all days with rows that were booked on a
- * day of the span. A total that moved during the read is compared another day.
+ * Judges the entries and the totals of a span. `within`: the days with most rows that were booked
+ * on a day of the span; absent: all days. A total that moved during the read is compared another
+ * day.
  */
 export async function auditJournal(
   deps: StoreDeps,
@@ -68,9 +69,9 @@ export async function auditJournal(
 }
 
 export type JournalSpan = {
-  readonly within: Days
+  readonly within?: Days
   readonly span: DaySpan
-  readonly readDays?: ReadDays | undefined
+  readonly readDays?: ReadDays
 }
 
 /** The first and the last day, of rows and of totals. */

@@ -169,7 +169,7 @@ it('each page of the register is counted before the next page is read', async ()
   const now = made.now()
   for (let at = 0; at < MOVEMENTS; at++) {
     const refunded = { paymentId: crypto.randomUUID(), clientId: client.clientId }
-    const row = { ...aRefund(made, 1_000), transactionId: `txn-${at}` }
+    const row = aRefund(made, 1_000, `txn-${at}`)
     await made.table.write(noteSuspense(findingOfMovedMoney(refunded, row, row.amountMinor, now)))
   }
   for (const subject of ['first', 'txn-999999'])

@@ -103,6 +103,16 @@ describe('the audit of the gateway (design section 12, "Closed days")', () => {
     expect((await totalsOfDay(deps, DAY)).every(({ closed }) => closed)).toBe(true)
   })
 
+  it('finds the rows of money that was resolved after 500 days', async () => {
+    const deps = memoryDeps()
+    const item = await bookedItem(deps)
+    deps.clock.pass(500 * DAY_MS)
+
+    await resolve(deps, item)
+
+    await expectHouseBalanced(deps)
+  })
+
   it('finds a day that is closed before its end', async () => {
     const deps = memoryDeps()
     const key = houseTotalKey(DAY, 'unmatched')
