@@ -1,10 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib'
-import {
-  type FunctionSpec,
-  functionName,
-  type Load,
-  runsByItself,
-} from '../../functions/function-spec.ts'
+import { type FunctionSpec, type Load, runsByItself } from '../../functions/function-spec.ts'
+import { MANIFEST } from '../../functions/manifest.ts'
 import { callsPerMinute } from '../../shared/provider/quota-store.ts'
 import type { StageSettings } from '../../shared/stage-settings.ts'
 import { readStageFile, type StageDomain } from './stage-file.ts'
@@ -112,6 +108,12 @@ export function stackNameOf({ settings }: DeployedStage, part?: string) {
   return `gateway-${settings.name}${part === undefined ? '' : `-${part}`}`
 }
 
+export function scheduleNames(stage: DeployedStage) {
+  return MANIFEST.flatMap(({ name, trigger }) =>
+    trigger.kind === 'schedule' ? stackNameOf(stage, name) : [],
+  )
+}
+
 /** A restored generation has its number in its name. */
 export function tableNameOf(stage: DeployedStage, generation: number = stage.table.generation) {
   return stackNameOf(stage, generation === 1 ? undefined : String(generation))
@@ -152,5 +154,5 @@ export function unpublished(functionNameOrArn: string) {
 
 /** The name to invoke a function by: with its alias, if it has one. */
 export function liveName(spec: FunctionSpec, stage: DeployedStage) {
-  return functionName(stage.settings.name, spec) + (hasAlias(spec, stage) ? `:${LIVE_ALIAS}` : '')
+  return stackNameOf(stage, spec.name) + (hasAlias(spec, stage) ? `:${LIVE_ALIAS}` : '')
 }

@@ -51,7 +51,7 @@ export class CanaryDeployments extends Construct {
     })
     const role = this.deployerRole(stage)
     const serverErrors = new Alarm(this, 'ServerErrors', {
-      alarmName: `${alarmPrefix(stage)}server-errors`,
+      alarmName: stackNameOf(stage, 'canary-server-errors'),
       alarmDescription:
         'Takes back a new version while it is tried: the API answers with server errors',
       metric: cloudWatchMetric(
@@ -86,7 +86,7 @@ export class CanaryDeployments extends Construct {
   /** Counts runs that failed or never began. An answer with an error does not count. */
   private crashAlarm(name: string, alias: IFunction, stage: DeployedStage) {
     return new Alarm(this, `${name}-crashes`, {
-      alarmName: `${alarmPrefix(stage)}${name}-crashes`,
+      alarmName: stackNameOf(stage, `canary-${name}-crashes`),
       alarmDescription: `Takes back a new version while it is tried: ${name} crashes or runs out of time`,
       metric: alias.metricErrors({ period: MINUTE, statistic: 'Sum' }),
       threshold: 1,
@@ -109,8 +109,4 @@ export class CanaryDeployments extends Construct {
     // Otherwise the deployment groups attach the managed policy, which reaches every function.
     return role.withoutPolicyUpdates()
   }
-}
-
-function alarmPrefix({ settings }: DeployedStage) {
-  return `gateway-${settings.name}-canary-`
 }

@@ -1,14 +1,9 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib'
 import * as lambda from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
-import {
-  type FunctionSpec,
-  functionName as nameOf,
-  retriesOf,
-  type Trigger,
-} from '../../../functions/function-spec.ts'
+import { type FunctionSpec, retriesOf, type Trigger } from '../../../functions/function-spec.ts'
 import { reservedConcurrency } from '../settings/reserved-concurrency.ts'
-import { hasAlias, LIVE_ALIAS } from '../stage.ts'
+import { hasAlias, LIVE_ALIAS, stackNameOf } from '../stage.ts'
 import { assetsOf } from './assets-of.ts'
 import { environmentOf } from './environment.ts'
 import { type GrantedResources, grantsOf } from './grants.ts'
@@ -57,7 +52,7 @@ function gatewayFunction(
 ): GatewayFunction {
   const scope = new Construct(parent, spec.name)
   const { stage } = resources
-  const functionName = nameOf(stage.settings.name, spec)
+  const functionName = stackNameOf(stage, spec.name)
   const isAliased = hasAlias(spec, stage)
   const lambdaFunction = new lambda.Function(scope, 'Function', {
     code,

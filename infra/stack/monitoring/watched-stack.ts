@@ -1,4 +1,4 @@
-import { type FunctionSpec, functionName, routeKeyOf } from '../../../functions/function-spec.ts'
+import { type FunctionSpec, routeKeyOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { byQueue, QUEUE_NAMES } from '../../../shared/queues.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
@@ -8,6 +8,7 @@ import {
   backupVaultName,
   type DeployedStage,
   protectionRuleName,
+  scheduleNames,
   stackNameOf,
   tableNameOf,
 } from '../stage.ts'
@@ -35,13 +36,8 @@ export function watchedStack(stage: DeployedStage, apiId: string, certificateArn
       const id = `${name}-dead`
       return { id, name, queueName: stackNameOf(stage, id) }
     }),
-    schedules: MANIFEST.flatMap((spec) =>
-      spec.trigger.kind === 'schedule' ? [functionName(stage.settings.name, spec)] : [],
-    ),
-    functions: MANIFEST.map((spec) => ({
-      spec,
-      functionName: functionName(stage.settings.name, spec),
-    })),
+    schedules: scheduleNames(stage),
+    functions: MANIFEST.map((spec) => ({ spec, functionName: stackNameOf(stage, spec.name) })),
     protectionRule: protectionRuleName(stage),
     /** The vault that is copied. */
     backupVault: stage.copies && backupVaultName(stage),

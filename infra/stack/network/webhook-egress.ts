@@ -4,11 +4,11 @@ import * as ec2 from 'aws-cdk-lib/aws-ec2'
 import { CfnFlowLog, type IVpc } from 'aws-cdk-lib/aws-ec2'
 import { AnyPrincipal, Effect, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
-import { type FunctionSpec, functionName } from '../../../functions/function-spec.ts'
+import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { iamAction, TABLE_ACTIONS } from '../../../shared/table/access.ts'
 import { allow, roleWith } from '../allow.ts'
-import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
+import { type DeployedStage, removalPolicyBesidesTable, stackNameOf } from '../stage.ts'
 import { addLog, arnOf } from '../stage-stack.ts'
 
 /** No network is peered with ours, and all runs of Lambda share one interface in each subnet. */
@@ -35,7 +35,7 @@ class FlowLogs extends Construct {
     super(scope, id)
     // The key's policy requires the stage's prefix (stage-key.ts). A kept log's name would prevent
     // a new network.
-    const logName = `/gateway-${stage.settings.name}/webhook-egress`
+    const logName = `/${stackNameOf(stage)}/webhook-egress`
     const log = addLog(this, logName, RemovalPolicy.DESTROY)
     const writer = new ServicePrincipal('vpc-flow-logs.amazonaws.com').withConditions({
       StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID },
@@ -69,7 +69,7 @@ export class WebhookEgress extends Construct {
     super(scope, id)
     const addresses = Array.from({ length: ZONES }, (_, zone) => this.addAddress(stage, zone + 1))
     this.vpc = new ec2.Vpc(this, 'Vpc', {
-      vpcName: `gateway-${stage.settings.name}-webhooks`,
+      vpcName: stackNameOf(stage, 'webhooks'),
       ipAddresses: ec2.IpAddresses.cidr(RANGE),
       maxAzs: ZONES,
       natGateways: ZONES,
@@ -168,7 +168,7 @@ export function egressGrants(
 ) {
   if (!egress || spec.callsMerchants !== true) return []
   const everything = { actions: INTERFACE_ACTIONS, resources: ['*'] }
-  const functionArn = arnOf(egress, 'lambda', `function:${functionName(stage.settings.name, spec)}`)
+  const functionArn = arnOf(egress, 'lambda', `function:${stackNameOf(stage, spec.name)}`)
   // The function's code has the function's ARN, Lambda's own calls have none.
   const conditions = { ArnEquals: { 'lambda:SourceFunctionArn': functionArn } }
   return [

@@ -10,7 +10,7 @@ import {
 import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { Alias, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda'
 import { Construct, type IConstruct } from 'constructs'
-import { answersClients, functionName, routeKeyOf } from '../../../functions/function-spec.ts'
+import { answersClients, routeKeyOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { ENV } from '../../../shared/runtime/config.ts'
 import { allow } from '../allow.ts'
@@ -66,8 +66,10 @@ export class ReleaseProof extends Construct {
    */
   private addProver(stage: DeployedStage, proven: readonly string[]) {
     // Operators' functions are in a stack that is deployed later.
-    const operated = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator').map((spec) =>
-      arnOf(this, 'lambda', `function:${unpublished(functionName(stage.settings.name, spec))}`),
+    const operated = MANIFEST.flatMap(({ name, trigger }) =>
+      trigger.kind === 'operator'
+        ? arnOf(this, 'lambda', `function:${unpublished(stackNameOf(stage, name))}`)
+        : [],
     )
     const invoke = allow(['lambda:InvokeFunction'], [...proven, ...operated])
     // A call of an alias does a function's work.

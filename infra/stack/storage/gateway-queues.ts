@@ -3,11 +3,14 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import type { Key } from 'aws-cdk-lib/aws-kms'
 import * as sqs from 'aws-cdk-lib/aws-sqs'
 import { Construct } from 'constructs'
-import { functionName } from '../../../functions/function-spec.ts'
-import { MANIFEST } from '../../../functions/manifest.ts'
 import { byQueue, type QueueName } from '../../../shared/queues.ts'
 import { hiddenSecondsOf, QUEUE_SETTINGS } from '../settings/queue-settings.ts'
-import { type DeployedStage, removalPolicyBesidesTable, stackNameOf } from '../stage.ts'
+import {
+  type DeployedStage,
+  removalPolicyBesidesTable,
+  scheduleNames,
+  stackNameOf,
+} from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
 
 /** A message keeps its age in the dead-letter queue, which must keep messages longer. */
@@ -37,7 +40,16 @@ export class GatewayQueues extends Construct {
     }
     this.byName = byQueue((name) => this.addQueue(name))
     this.deadRuns = queueNamed(this, stackNameOf(stage, 'schedules-dead'))
-    this.letSchedulesSend(this.addDeadLetterQueue(new Construct(this, 'schedules'), 'schedules'))
+    const deadRuns = this.addDeadLetterQueue(new Construct(this, 'schedules'), 'schedules')
+    const rules = scheduleNames(stage).map((rule) => arnOf(this, 'events', `rule/${rule}`))
+    deadRuns.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal('events.amazonaws.com')],
+        actions: ['sqs:SendMessage'],
+        resources: [deadRuns.queueArn],
+        conditions: { ArnEquals: { 'aws:SourceArn': rules } },
+      }),
+    )
   }
 
   private addQueue(name: QueueName) {
@@ -66,20 +78,6 @@ export class GatewayQueues extends Construct {
         ? { sourceQueues: [source] }
         : { redrivePermission: sqs.RedrivePermission.DENY_ALL },
     })
-  }
-
-  private letSchedulesSend(deadRuns: sqs.Queue) {
-    const rules = MANIFEST.filter(({ trigger }) => trigger.kind === 'schedule').map((spec) =>
-      arnOf(this, 'events', `rule/${functionName(this.stage.settings.name, spec)}`),
-    )
-    deadRuns.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [new ServicePrincipal('events.amazonaws.com')],
-        actions: ['sqs:SendMessage'],
-        resources: [deadRuns.queueArn],
-        conditions: { ArnEquals: { 'aws:SourceArn': rules } },
-      }),
-    )
   }
 }
 

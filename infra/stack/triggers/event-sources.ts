@@ -4,14 +4,9 @@ import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets'
 import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
 import type { DailyTimes } from '../../../functions/daily-times.ts'
-import {
-  functionName,
-  queuesOf,
-  retriesOf,
-  type ScheduleSpec,
-} from '../../../functions/function-spec.ts'
+import { queuesOf, retriesOf, type ScheduleSpec } from '../../../functions/function-spec.ts'
 import type { GatewayFunctions } from '../functions/gateway-functions.ts'
-import { type DeployedStage, loadOf } from '../stage.ts'
+import { type DeployedStage, loadOf, stackNameOf } from '../stage.ts'
 import type { GatewayQueues } from '../storage/gateway-queues.ts'
 
 type Props = {
@@ -44,7 +39,7 @@ export class Schedules extends Construct {
     super(scope, id)
     for (const { spec, trigger, live } of functions.triggeredBy('schedule')) {
       new Rule(this, spec.name, {
-        ruleName: functionName(stage.settings.name, spec),
+        ruleName: stackNameOf(stage, spec.name),
         schedule: scheduleOf(trigger.schedule, stage),
         enabled: stage.role === 'open',
         targets: [
