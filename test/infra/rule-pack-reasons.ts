@@ -73,7 +73,6 @@ const ON_CALL_RESOURCES = [
     'sqs:HERE:gateway-STAGE-*-dead',
     'lambda:HERE:function:gateway-STAGE-*',
     'lambda:HERE:event-source-mapping:*',
-    'events:HERE:rule/gateway-STAGE-*',
     'dynamodb:HERE:table/gateway-STAGE*',
   ].map((resource) => `${ARN}:${resource.replace('HERE', HERE)}`),
 ]

@@ -3,7 +3,7 @@ import type { PolicyStatementProps } from 'aws-cdk-lib/aws-iam'
 import type { Construct } from 'constructs'
 import { QUEUE_NAMES } from '../../../shared/queues.ts'
 import type { DataStack } from '../data-stack.ts'
-import { type DeployedStage, stackNameOf } from '../stage.ts'
+import { type DeployedStage, scheduleNames, stackNameOf } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
 
 type Names = { readonly scope: Construct; readonly name: string }
@@ -18,7 +18,18 @@ export function onCallStatements(
   data: DataStack,
 ): readonly PolicyStatementProps[] {
   const names = { scope, name: stackNameOf(stage) }
-  return [...looks(names), ...repairs(names), ...queues(names), ...keyUse(names, data)]
+  const schedules = {
+    sid: 'Schedules',
+    actions: [
+      'events:DescribeRule',
+      'events:DisableRule',
+      'events:EnableRule',
+      'events:ListTargetsByRule',
+    ],
+    // Another rule tells who weakens a protection.
+    resources: scheduleNames(stage).map((rule) => arnOf(scope, 'events', `rule/${rule}`)),
+  }
+  return [...looks(names), ...repairs(names), schedules, ...queues(names), ...keyUse(names, data)]
 }
 
 function looks({ scope, name }: Names): readonly PolicyStatementProps[] {
@@ -86,16 +97,6 @@ function repairs({ scope, name }: Names): readonly PolicyStatementProps[] {
     },
     // IAM allows this call for all deployments or for none.
     { sid: 'Releases', actions: ['codedeploy:StopDeployment'], resources: ['*'] },
-    {
-      sid: 'Schedules',
-      actions: [
-        'events:DescribeRule',
-        'events:DisableRule',
-        'events:EnableRule',
-        'events:ListTargetsByRule',
-      ],
-      resources: [arnOf(scope, 'events', `rule/${name}-*`)],
-    },
   ]
 }
 

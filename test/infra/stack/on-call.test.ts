@@ -5,7 +5,7 @@
  * runbook belongs to a duty of the person on call, or its paragraph names the other duty.
  */
 import { describe, expect, it } from 'vitest'
-import { functionName, mayInvoke } from '../../../functions/function-spec.ts'
+import { mayInvoke } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { QUEUE_NAMES } from '../../../shared/queues.ts'
 import { projectText } from '../../support/source-file.ts'
@@ -127,25 +127,6 @@ describe('the actions of the runbook', () => {
     )
     expect(unmarked).toStrictEqual([])
   })
-
-  it('are for the person on call what schedules start, and the audit, which moves no money', () => {
-    const own = MANIFEST.filter((spec) => mayInvoke('oncall', spec))
-    const allowed = policyText('gateway-prod-oncall').match(
-      /(?<=function:)gateway-prod-[a-z-]*[a-z]/g,
-    )
-
-    expect(own.map(({ name }) => name).toSorted()).toStrictEqual([
-      'audit-clients',
-      'audit-ledger',
-      'check-due-work',
-      'compare-balance',
-      'sweep-settlements',
-      'sync-provider-transactions',
-    ])
-    expect(allowed?.toSorted()).toStrictEqual(
-      own.map((spec) => functionName('prod', spec)).toSorted(),
-    )
-  })
 })
 
 function resourcesOf(action: string) {
@@ -156,14 +137,34 @@ function resourcesOf(action: string) {
     .flatMap(({ Resource }) => Resource)
 }
 
-it('the person on call sends no message to the settlements, which may name an operator of finance', () => {
-  const queues = JSON.stringify(resourcesOf('sqs:SendMessage')).match(/gateway-prod-[a-z*-]+/g)
+const SCHEDULED = [
+  'audit-clients',
+  'check-due-work',
+  'compare-balance',
+  'sweep-settlements',
+  'sync-provider-transactions',
+]
 
-  expect(queues?.toSorted()).toStrictEqual(
-    QUEUE_NAMES.filter((name) => name !== 'settlements')
-      .map((name) => `gateway-prod-${name}`)
-      .toSorted(),
-  )
+it.each([
+  [
+    'starts what schedules start, and the audit, which moves no money',
+    'lambda:InvokeFunction',
+    [...SCHEDULED, 'audit-ledger'],
+  ],
+  [
+    'sends no message to the settlements, which may name an operator of finance',
+    'sqs:SendMessage',
+    QUEUE_NAMES.filter((name) => name !== 'settlements'),
+  ],
+  [
+    'turns off schedules, and no rule that tells who weakens a protection',
+    'events:DisableRule',
+    SCHEDULED,
+  ],
+])('the person on call %s', (_, action, names) => {
+  const found = JSON.stringify(resourcesOf(action)).match(/(?<=gateway-prod-)[a-z*-]+/g)
+
+  expect(found?.toSorted()).toStrictEqual(names.toSorted())
 })
 
 it('the person on call opens the dashboard, and stops deployments, which IAM allows for all or for none', () => {
