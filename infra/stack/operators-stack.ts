@@ -7,7 +7,13 @@ import {
   Stack,
 } from 'aws-cdk-lib'
 import { DataResourceType, ReadWriteType, Trail } from 'aws-cdk-lib/aws-cloudtrail'
-import { ManagedPolicy, PolicyStatement, type PolicyStatementProps } from 'aws-cdk-lib/aws-iam'
+import {
+  AnyPrincipal,
+  Effect,
+  ManagedPolicy,
+  PolicyStatement,
+  type PolicyStatementProps,
+} from 'aws-cdk-lib/aws-iam'
 import {
   BlockPublicAccess,
   Bucket,
@@ -55,7 +61,7 @@ class DutyPolicies extends Construct {
 
   private addPolicy(role: Role, props: Props) {
     const { stage, data } = props
-    const names = MANIFEST.filter((spec) => mayInvoke(role, spec)).map((spec) => spec.name)
+    const names = MANIFEST.flatMap((spec) => (mayInvoke(role, spec) ? spec.name : []))
     // The doctor asks the prover, which starts no action.
     const functions = role === 'deploy' ? [...names, PROVER] : names
     const does = {
@@ -149,9 +155,22 @@ class InvocationTrail extends Construct {
       // CloudFormation cannot delete a bucket that has content.
       removalPolicy: RemovalPolicy.RETAIN,
     })
+    // A trail of all regions takes its name in each region, also while its own region is lost.
+    const trailName = `${stackNameOf(stage, 'invocations')}-${Stack.of(this).region}`
+    // CDK lets a trail of another account write, with a prefix like this account's.
+    bucket.addToResourcePolicy(
+      new PolicyStatement({
+        effect: Effect.DENY,
+        principals: [new AnyPrincipal()],
+        actions: ['s3:PutObject'],
+        resources: [bucket.arnForObjects('*')],
+        conditions: {
+          StringNotEquals: { 'aws:SourceArn': arnOf(this, 'cloudtrail', `trail/${trailName}`) },
+        },
+      }),
+    )
     const trail = new Trail(this, 'Trail', {
-      // A trail of all regions takes its name in each region, also while its own region is lost.
-      trailName: `${stackNameOf(stage, 'invocations')}-${Stack.of(this).region}`,
+      trailName,
       bucket,
       enableFileValidation: true,
       // The rules of protections, also that of the copies in another region, get their events from

@@ -85,6 +85,12 @@ describe('the stage’s key', () => {
   })
 })
 
+it('only its trail writes to the bucket of the trail', () => {
+  expect(JSON.stringify(synthesised('prod').all('AWS::S3::BucketPolicy'))).toMatch(
+    /"StringNotEquals":{"aws:SourceArn":"[^"]+trail\/gateway-prod-invocations-<AWS::Region>"}},"Effect":"Deny","Principal":{"AWS":"\*"}/,
+  )
+})
+
 it('a closed stage starts nothing by queue or schedule, and is refused with canaries', () => {
   const closedStage = synthesised(RESTORED)
 
