@@ -87,7 +87,8 @@ const CHANGEABLE = v.keyof(v.omit(ClientSchema, ['clientId', 'createdAt', 'endpo
 type ClientChanges = Partial<ActionRequest<v.InferOutput<typeof ClientFields>>>
 
 /**
- * Retried after a concurrent change. Operators are alerted before bank details change. Throws 404.
+ * Retried after a concurrent change. Operators are alerted before bank details or the
+ * return URL change. Throws 404.
  */
 export async function changeClient(
   deps: RecordDeps & AlertDeps,
@@ -116,6 +117,14 @@ export async function changeClient(
       })
       alertedOldBank = oldBank
     }
+    if (fields.includes('returnUrl') && after.returnUrl !== undefined)
+      await alertChange(deps, {
+        kind: 'client.access_changed',
+        clientId,
+        does: 'changes the return URL',
+        typed: quote(after.returnUrl),
+        operator,
+      })
     const dtos = { before: toClientDto(before), after: toClientDto(after) }
     const record = { subject: clientId, clientId, operator, action: 'update-client', ...dtos }
     const set = fieldsFrom(fields.map((field) => [field, after[field]]))

@@ -13,8 +13,9 @@ type Change = {
 }
 
 /**
- * Tells operators of a change that lets someone act for a client, hear of its payments, or get its
- * money. Sent before the change: a crash may repeat the alert, but never loses it.
+ * Tells operators of a change that lets someone act for a client, hear of its payments, meet its
+ * customers, or get its money. Sent before the change: a crash may repeat the alert, but never
+ * loses it.
  */
 export async function alertChange(
   deps: AlertDeps,

@@ -146,6 +146,17 @@ describe('update-client (design section 7)', () => {
     ])
   })
 
+  it('alerts of a new return URL, unless it is the old one or none', async () => {
+    const { deps, client, change } = await aMerchant({ returnUrl: 'https://old.example/' })
+    const returnUrls = ['https://old.example/', 'https://new.example/', null]
+    for (const return_url of returnUrls) await change({ operator: 'budi', return_url })
+
+    const message = expect.stringMatching(
+      `^Request [^ ]* changes the return URL of client ${client.clientId}\\..*: "https://new.example/", as operator "budi"`,
+    )
+    expect(deps.published).toMatchObject([{ kind: 'client.access_changed', message }])
+  })
+
   it('replaces nothing when the alert fails, and repeats the alert after a crash', async () => {
     const { deps, change, storedClient, trail } = await aMerchant({})
     await change({ bank: TYPED_BANK })
