@@ -14,6 +14,7 @@ import {
   alertDifferences,
   askForAudit,
   type ByPart,
+  publishAlert,
   readVerdict,
   recordDifferences,
   type Verdict,
@@ -43,10 +44,11 @@ export async function auditClient(deps: RunDeps, clientId: ClientId, auditId?: s
   const parts = await historyParts(deps, client, verdict, day)
   const { byPart, progress } = await judgeParts(parts, audit, isOver)
   const changed = progress ? { progress } : { historyDay: day, progress: undefined }
-  const judged = { parts, byPart, changed, readFrom: audit.beganAt }
-  await recordHistory(deps, clientId, figures, judged)
-  if (progress) await askForAudit(deps, clientId, { auditId: audit.auditId })
-  else deps.log.info('audit.completed', { client_id: clientId, audit_of: 'client' })
+  await recordHistory(deps, clientId, figures, { parts, byPart, changed, readFrom: audit.beganAt })
+  if (progress) return askForAudit(deps, clientId, { auditId: audit.auditId })
+  deps.log.info('audit.completed', { client_id: clientId, audit_of: 'client' })
+  // Last, because an alert that fails ends this run.
+  await alertEndingKeys(deps, clientId)
 }
 
 async function judgeFigures(deps: RunDeps, client: Client, verdict: Verdict) {
@@ -56,7 +58,6 @@ async function judgeFigures(deps: RunDeps, client: Client, verdict: Verdict) {
   const { byPart } = await judgeNewest(await figureParts(deps, client))
   const changed = { figuresAt, ...debt }
   const { added } = await recordDifferences(deps, clientId, byPart, changed, figuresAt)
-  await alertEndingKeys(deps, clientId)
   return { added, byPart }
 }
 
@@ -123,16 +124,15 @@ async function alertOwing(deps: RunDeps, clientId: ClientId, { owesSince, owesTo
   const now = deps.now()
   const since = owesSince ?? now
   if (msBetween(owesToldAt ?? since, now) < PATIENCE_MS) return { owesSince: since, owesToldAt }
-  await deps.alerts.publish({
+  const isTold = await publishAlert(deps, {
     kind: 'client.owes',
     subject: clientId,
     message:
       `Client ${clientId} has owed ${owedMinor} IDR since ${since}: refunds and disputes exceed its payments. ` +
       'No settlement is made before new payments cover it. Record a repayment by bank with ' +
-      'adjust-ledger --kind ' +
-      'recovered, or a write-off with --kind written_off.',
+      'adjust-ledger --kind recovered, or a write-off with --kind written_off.',
   })
-  return { owesSince: since, owesToldAt: now }
+  return { owesSince: since, owesToldAt: isTold ? now : owesToldAt }
 }
 
 /**
@@ -173,8 +173,7 @@ export async function auditLedger(deps: RunDeps, clientId: ClientId, from?: stri
   // Only a call that began with the newest part knows that all parts were judged.
   const isWhole = from === undefined && next === undefined
   const changed = isWhole ? { historyDay: day, progress: undefined } : {}
-  const judged = { parts, byPart, changed, readFrom }
-  await recordHistory(deps, clientId, figures, judged)
+  await recordHistory(deps, clientId, figures, { parts, byPart, changed, readFrom })
   if (!isWhole) await leaveToDailyAudit(deps, clientId, before, partial)
   const found = [figures?.byPart ?? [], byPart, partial].flatMap((some) => [...some.values()])
   return auditAnswer(found.flat(), next, unread)

@@ -10,7 +10,6 @@ const LONG_MS = 60 * DAY_MS
 
 /**
  * Warns operators of a client's keys that end soon: from then on the merchant's requests get 401.
- * Called by each audit of the client.
  */
 export async function alertEndingKeys(
   deps: Pick<Deps, 'table' | 'alerts' | 'now'>,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
-import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
+import type { Alert, Deps, StoreDeps, TableDeps } from '../deps.ts'
 import { refused } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
@@ -191,10 +191,18 @@ export async function alertDifferences(
   const message =
     `The books of ${subject} do not balance (differences: ${standing.length}). The first is ${first.what} of ` +
     `${first.id}. Pay out nothing to a client that is named. audit-ledger lists the differences: with --client_id those of a client, without it those of the gateway.`
-  // The alarm has the log's metric, and the daily audit repeats the alert.
-  await deps.alerts
-    .publish({ kind: 'audit.imbalance', subject, message })
-    .catch((cause: unknown) => deps.log.error('alert.failed', { client_id: subject }, cause))
+  await publishAlert(deps, { kind: 'audit.imbalance', subject, message })
+}
+
+/** False: the alert failed. The alarm has the log's metric, and the daily audit repeats it. */
+export function publishAlert({ alerts, log }: Pick<Deps, 'alerts' | 'log'>, alert: Alert) {
+  return alerts.publish(alert).then(
+    () => true,
+    (cause: unknown) => {
+      log.error('alert.failed', { client_id: alert.subject }, cause)
+      return false
+    },
+  )
 }
 
 /**
