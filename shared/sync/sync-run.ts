@@ -195,11 +195,11 @@ async function claimAndRun(run: SyncRun, due: DueJob) {
 
 async function runDueJobs(run: SyncRun) {
   while (mayContinue(run)) {
-    const jobs = (await findDueJobs(run.deps, 50)).filter(
-      ({ id, dueAt }) => !run.triedClaims.has(`${id} ${dueAt}`),
-    )
+    // The index may still show every job that this run has tried.
+    const shown = await findDueJobs(run.deps, 50 + run.triedClaims.size)
+    const jobs = shown.filter(({ id, dueAt }) => !run.triedClaims.has(`${id} ${dueAt}`))
     if (jobs.length === 0) return
-    for (const due of jobs) {
+    for (const due of jobs.slice(0, 50)) {
       if (run.deps.monotonicMs() >= run.deadlineMs) run.end = 'out_of_time'
       if (run.end === 'out_of_time' || !(await claimAndRun(run, due))) return
     }

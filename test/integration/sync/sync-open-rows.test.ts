@@ -71,6 +71,20 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
     expect((await tries()).toSorted((a, b) => Number(a) - Number(b))).toStrictEqual([0, 0, 1])
   })
 
+  it('is checked after fifty others that the index still shows', async ({ deps, sync }) => {
+    await sync()
+    for (let at = 0; at < 51; at++)
+      await noteOpenTransaction(deps, { ...foreignRow(deps.now()), status: 'pending' }, deps.now())
+    const { query } = deps.table
+    const all = await query({ index: 'by-due', partition: ['sync', 0], limit: 100 })
+    const stale: typeof query = async (input) =>
+      input.index === 'by-due' ? { ...all, items: all.items.slice(0, input.limit) } : query(input)
+
+    await runSyncJobs({ ...deps, table: { ...deps.table, query: stale } }, { woken: false })
+
+    expect(await findDueJobs(deps, 1)).toStrictEqual([])
+  })
+
   it('is checked by its key, whatever id its job names', async ({
     deps,
     paid,
