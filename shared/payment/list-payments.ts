@@ -74,21 +74,16 @@ export async function paymentsOfReference(
   deps: ListDeps,
   { clientId, reference, status, page }: PaymentQuery,
 ): Promise<PaymentList> {
-  const ids = await idsOfReference(deps, clientId, reference, MAX_OF_REFERENCE)
-  const read = await paymentsOf(deps, { clientId, reference, ids })
+  const pointers = await pointersOf(deps, clientId, reference, MAX_OF_REFERENCE)
+  const read = await paymentsOf(deps, clientId, reference, pointers)
   const payments = readableRows(deps, 'payment', read)
   const matches = payments.filter((payment) => status === undefined || payment.status === status)
   return { payments: itemsOfPage(matches, page), total: matches.length }
 }
 
-async function idsOfReference(
-  deps: TableDeps,
-  clientId: ClientId,
-  reference: string,
-  limit: number,
-) {
+async function pointersOf(deps: TableDeps, clientId: ClientId, reference: string, limit: number) {
   const partition = [referencePk(clientId, reference)]
-  return paymentIdsIn((await deps.table.query({ partition, limit, newestFirst: true })).items)
+  return (await deps.table.query({ partition, limit, newestFirst: true })).items
 }
 
 /**
@@ -110,16 +105,19 @@ export function readPayments(items: readonly (Item | undefined)[]) {
 /** A pointer may be stale, so each payment is checked. */
 async function paymentsOf(
   deps: TableDeps,
-  {
-    clientId,
-    reference,
-    ids,
-  }: { clientId: ClientId; reference: string; ids: readonly PaymentId[] },
+  clientId: ClientId,
+  reference: string,
+  pointers: readonly Item[],
 ) {
-  const { rows, unreadableIds } = readPayments(await readMany(deps, ids.map(paymentKey)))
+  const keys = paymentIdsIn(pointers).map(paymentKey)
+  const { rows, unreadableIds } = readPayments(await readMany(deps, keys))
   const payments = rows
-    .filter((payment) => payment.clientId === clientId && payment.externalReference === reference)
-    .filter((payment) => !isForeign(payment))
+    .filter(
+      (payment) =>
+        payment.clientId === clientId &&
+        payment.externalReference === reference &&
+        !isForeign(payment),
+    )
     .toSorted(newestFirst(({ paymentId }) => paymentId))
   return { rows: payments, unreadableIds }
 }
@@ -129,13 +127,12 @@ const MAX_OF_SEARCH = 1_000
 
 /** The newest thousand of the reference. `complete`: the client has no more. */
 export async function paymentsByReference(deps: TableDeps, clientId: ClientId, reference: string) {
-  const ids = await idsOfReference(deps, clientId, reference, MAX_OF_SEARCH + 1)
-  const read = await paymentsOf(deps, { clientId, reference, ids: ids.slice(0, MAX_OF_SEARCH) })
-  return { ...read, complete: ids.length <= MAX_OF_SEARCH }
+  const pointers = await pointersOf(deps, clientId, reference, MAX_OF_SEARCH + 1)
+  const read = await paymentsOf(deps, clientId, reference, pointers.slice(0, MAX_OF_SEARCH))
+  return { ...read, complete: pointers.length <= MAX_OF_SEARCH }
 }
 
 export async function* pagesOfReference(deps: TableDeps, clientId: ClientId, reference: string) {
   const pages = queryPages(deps, { partition: [referencePk(clientId, reference)], limit: 100 })
-  for await (const { items } of pages)
-    yield await paymentsOf(deps, { clientId, reference, ids: paymentIdsIn(items) })
+  for await (const { items } of pages) yield await paymentsOf(deps, clientId, reference, items)
 }

@@ -1,4 +1,6 @@
 import { describe, expect } from 'vitest'
+import { mapInChunks } from '../../../shared/chunks.ts'
+import { paymentIdForKey } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import { writePointers } from '../../../shared/payment/creating-store.ts'
 import { destinationKey, paymentKey } from '../../../shared/table/keys.ts'
@@ -146,6 +148,24 @@ describe('find-payments by destination', () => {
     expect(await find(deps, { payment_destination: otherDestination })).toMatchObject({ ids: [] })
     await erase(deps, destinationKey(destination, payment.createdAt, payment.paymentId))
     expect(await find(deps, search)).toMatchObject({ ids: [payment.paymentId] })
+  })
+
+  it('is incomplete if 1,001 pointers have a reference, also two of one payment', async ({
+    deps,
+  }) => {
+    const reference = { externalReference: 'order-1' }
+    const payment = await aPendingPayment(deps, await aStoredClient(deps), reference)
+    const { clientId } = payment
+    const pointElsewhere = (at: number) =>
+      writePointers(deps, { ...payment, paymentId: paymentIdForKey(clientId, `${at}`) })
+    await mapInChunks([...Array(998).keys()], 50, pointElsewhere)
+    await writePointers(deps, { ...payment, createdAt: addMs(payment.createdAt, -1) })
+    const search = { client_id: clientId, external_reference: 'order-1' }
+    expect(await find(deps, search)).toMatchObject({ complete: true })
+
+    await pointElsewhere(998)
+
+    expect(await find(deps, search)).toMatchObject({ ids: [payment.paymentId], complete: false })
   })
 
   const ASKED = [{ external_reference: 'order-1' }, undefined]
