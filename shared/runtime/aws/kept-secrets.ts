@@ -48,6 +48,8 @@ export function secretsManager(client: SecretsManagerClient, nowMs: () => number
 
 export const UNSEALED_MS = 5 * 60_000
 const CACHE_LIMIT = 1_000
+/** KMS refuses an empty or a longer text as an invalid request. */
+const MAX_SEALED_BYTES = 6_144
 type Key = { readonly client: KMSClient; readonly arn: string | undefined; readonly stage: string }
 
 /**
@@ -66,6 +68,8 @@ export function kmsSealer({ client, arn, stage }: Key, nowMs: () => number): Sea
 
   const decrypt = async (sealed: string, context: Record<string, string>) => {
     const CiphertextBlob = Buffer.from(sealed, 'base64')
+    const { length } = CiphertextBlob
+    if (length < 1 || length > MAX_SEALED_BYTES) return undefined
     try {
       const command = new DecryptCommand({
         KeyId: KeyId(),
