@@ -1,7 +1,7 @@
 import * as aws from '@aws-sdk/client-dynamodb'
 import { GetFunctionConfigurationCommand } from '@aws-sdk/client-lambda'
 import * as v from 'valibot'
-import { isHttp } from '../../../functions/function-spec.ts'
+import { runsByItself } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import { ENV, SettingsText } from '../../../shared/runtime/config.ts'
@@ -124,14 +124,17 @@ function printLine(text: string) {
 
 const CLOSE = 'set "role": "closed" and "deployment": "alias-only" in the stage’s file, and deploy'
 
-/** Reads the version that serves requests: during or after a failed deployment an older one. */
+/** Reads the versions in use: during or after a failed deployment some are older. */
 async function whyNotClosed({ lambda }: Pick<AwsClients, 'lambda'>, stage: DeployedStage) {
   const { name } = stage.settings
   if (stage.role !== 'closed') return `${name} is open: ${CLOSE} first`
-  const [FunctionName] = MANIFEST.filter(isHttp).map((spec) => liveName(spec, stage))
-  const { Environment } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }))
-  const { isClosed } = v.parse(SettingsText, Environment?.Variables?.[ENV.settings])
-  return isClosed ? undefined : `${name} still takes traffic: deploy it closed`
+  for (const spec of MANIFEST.filter(runsByItself)) {
+    const FunctionName = liveName(spec, stage)
+    const { Environment } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }))
+    const { isClosed } = v.parse(SettingsText, Environment?.Variables?.[ENV.settings])
+    if (!isClosed) return `${FunctionName} is still open: deploy ${name} closed`
+  }
+  return undefined
 }
 
 /** Restores the table, or continues an earlier call's restore of the same source. */

@@ -202,20 +202,20 @@ describe('npm run restore', () => {
     },
   )
 
-  it('refuses while the stage’s file says open, or the functions are still open', async () => {
-    lambda.on(GetFunctionConfigurationCommand).resolves({ Environment: { Variables: {} } })
-    const openFunctions = await restore('--at', AT)
-    stageIs('open', 1)
-    const openFile = await restore('--at', AT)
+  it.each(['api-get-balance', 'receive-provider-callback', 'sweep-settlements', 'settle-client'])(
+    'refuses while the stage’s file says open, or %s is still open',
+    async (name) => {
+      const FunctionName = `gateway-prod-${name}:live`
+      lambda.on(GetFunctionConfigurationCommand, { FunctionName }).resolves({ Environment: {} })
+      const openFunction = await restore('--at', AT)
+      stageIs('open', 1)
+      const openFile = await restore('--at', AT)
 
-    expect([openFunctions.code, openFile.code, changes()]).toStrictEqual([1, 1, []])
-    const functionNames = lambda
-      .commandCalls(GetFunctionConfigurationCommand)
-      .map(({ args: [{ input }] }) => input.FunctionName)
-    expect(functionNames).toStrictEqual(['gateway-prod-api-create-payment:live'])
-    expect(openFunctions.text).toBe('prod still takes traffic: deploy it closed')
-    expect(openFile.text).toContain('"role": "closed"')
-  })
+      expect([openFunction.code, openFile.code, changes()]).toStrictEqual([1, 1, []])
+      expect(openFunction.text).toBe(`${FunctionName} is still open: deploy prod closed`)
+      expect(openFile.text).toContain('"role": "closed"')
+    },
+  )
 
   it.each([
     [
