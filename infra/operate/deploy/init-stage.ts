@@ -52,8 +52,7 @@ export async function initStage({
   }
   if (repository !== undefined) {
     const { name } = stage.settings
-    const pipeline = { stage: name, account, repository }
-    const make = () => makePipelineRole(aws.iam, pipeline)
+    const make = () => makePipelineRole(aws.iam, { stage: name, account, repository })
     findings.push(...(await runStep(`role ${pipelineRoleOf(name)}`, make)))
   }
   if (stage.front !== 'cloudfront') return findings

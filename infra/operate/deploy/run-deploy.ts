@@ -70,10 +70,14 @@ export function runDeploy(argv: readonly string[], io: DeployIo) {
     const region = await regionOf(io.env)
     const env = { ...io.env, AWS_REGION: region }
     const cdk = (args: readonly string[]) => io.runCdk(args, env)
+    let lacksRole = false
     if (init && region !== undefined) {
       const stage = stageNamed(name)
       const input = { stage, region, root: PROJECT_ROOT, repository, runCdk: cdk }
-      printFindings(stage, await (io.initStage ?? initStage)(input))
+      const made = await (io.initStage ?? initStage)(input)
+      printFindings(stage, made)
+      // No later check reads the role.
+      lacksRole = repository !== undefined && hasWrong(made)
     }
     // --init may have changed the file.
     const stage = stageNamed(name)
@@ -107,7 +111,8 @@ export function runDeploy(argv: readonly string[], io: DeployIo) {
       return 1
     }
     if (first) console.log(manualSteps(stage))
-    return init && !first ? io.finish(stage.settings.name, env) : 0
+    const finished = init && !first ? await io.finish(stage.settings.name, env) : 0
+    return finished || Number(lacksRole)
   })
 }
 

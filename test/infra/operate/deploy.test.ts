@@ -139,6 +139,14 @@ Nothing was deployed.`)
     )
   })
 
+  it('ends with 1 without the role of the pipeline', async () => {
+    const argv = ['--stage', 'dev', '--init', '--repository', 'shop@1/gateway@2']
+    const initStage = async () => [wrong('role gateway-dev-pipeline', 'AccessDenied', 'ask')]
+    const { code, calls } = await runDeployTool(argv, { initStage })
+
+    expect([code, calls.length]).toStrictEqual([1, 1])
+  })
+
   it.each([0, 3])(
     'ends a first deployment with the rare schedules and the doctor, and its exit code %i',
     async (says) => {
