@@ -155,13 +155,14 @@ describe('npm run admin -- month', () => {
     expect(readdirSync(folder)).toStrictEqual(['mine.txt'])
   })
 
-  it('ends a month that is not over today', async () => {
+  it('ends a month that is not over today, and writes each file also without clients', async () => {
     const deps = memoryDeps()
 
     const { isRight, file } = await written(deps, '2026-11')
 
     expect(isRight).toBe(true)
     expect(file('month.md')).toContain('# Month of 2026-11-01 to 2026-11-20')
+    expect(file('payouts.csv')).toBe('client_id,at,settlement_id,amount_minor\n')
   })
 })
 

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, writeFileSync } from 'node:fs'
+import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { bookDay } from '../../../../shared/journal/day-totals.ts'
@@ -38,6 +38,7 @@ export async function writeBooks({ from, to }: Days, { folder, ask }: Place): Pr
   const parts = await Array.fromAsync(partsOf(ask, 'get-books', { from, to }, v.unknown()))
   const all = v.parse(FiguresPart, parts.at(-1))
   writeFileSync(join(folder, 'books-of-all.csv'), csv(['name', 'amount_minor'], all.figures))
+  writeFileSync(join(folder, PAYOUTS), csv(PAYOUT_COLUMNS, []))
   const names = all.figures.map(({ name }) => name)
   const sums = Object.fromEntries(names.map((name) => [name, 0]))
   const clients: ClientBook[] = []
@@ -77,10 +78,10 @@ const StatementPart = v.object({
   final_until: v.string(),
 })
 
+const PAYOUTS = 'payouts.csv'
 const PAYOUT_COLUMNS = ['client_id', 'at', 'settlement_id', 'amount_minor'] as const
 
 export async function writeStatement(clientId: string, { from, to }: Days, { folder, ask }: Place) {
-  const payoutsFile = join(folder, 'payouts.csv')
   const rowsIn = csvReader()
   let [linesMinor, paidMinor] = [0, 0]
   let sums: StatementSums | undefined
@@ -96,7 +97,7 @@ export async function writeStatement(clientId: string, { from, to }: Days, { fol
       .map(({ amount, ...line }) => ({ ...line, client_id: clientId, amount_minor: -amount }))
     linesMinor += lines.reduce((sum, { amount }) => sum + amount, 0)
     paidMinor += payouts.reduce((sum, { amount_minor: amount }) => sum + amount, 0)
-    appendFileSync(payoutsFile, csv(PAYOUT_COLUMNS, payouts, existsSync(payoutsFile)))
+    appendFileSync(join(folder, PAYOUTS), csv(PAYOUT_COLUMNS, payouts, true))
     sums = {
       openingMinor: part.opening_minor,
       linesMinor,
