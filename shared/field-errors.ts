@@ -84,6 +84,5 @@ export function requireRow<const Schema extends v.GenericSchema>(
   const row = ifValid(schema, item)
   if (row !== undefined) return row
   const ofClient = typeof clientId === 'string' ? ` --client_id ${clientId}` : ''
-  const actionHint = `Run recount-ledger${ofClient}.`
-  throw conflict(`the row of ${what} ${id} cannot be read`, actionHint)
+  throw conflict(`the row of ${what} ${id} cannot be read`, `Run recount-ledger${ofClient}.`)
 }

@@ -138,14 +138,13 @@ async function witnessedBook(
 }
 
 function toBooksDto({ from, to }: BookPeriod, checked: CheckedBook) {
-  const { book } = checked
   const differences = problemsOf(checked)
   return {
     from,
     to,
     figures: Object.entries(FIGURES).map(([name, source]) => ({
       name,
-      amount_minor: figureOf(book, name),
+      amount_minor: figureOf(checked.book, name),
       source,
     })),
     balanced: differences.length === 0,

@@ -108,8 +108,7 @@ async function paymentsOfAmount(deps: TableDeps, search: AmountSearch) {
   const unreadableIds: string[] = []
   let readCount = 0
   for await (const { items, cursor: more } of pages) {
-    const keys = rowKeysOf('PAYMENT', items)
-    const read = readPayments(await deps.table.getMany(keys))
+    const read = readPayments(await deps.table.getMany(rowKeysOf('PAYMENT', items)))
     unreadableIds.push(...read.unreadableIds)
     for (const payment of read.rows) {
       if (payment.notionalMinor !== amountMinor) continue

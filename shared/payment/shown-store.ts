@@ -7,8 +7,7 @@ const SAID = ['status', 'feeStatus', 'erasedAt'] as const
 
 /** Refused if the dispute, or what its event says of the payment, changed after the read. */
 export function noteDispute(payment: Payment, dispute: Payment['dispute']): Step {
-  const { paymentId } = payment
-  return update(paymentKey(paymentId), { set: { dispute } }, isAsRead(payment, 'dispute'))
+  return update(paymentKey(payment.paymentId), { set: { dispute } }, isAsRead(payment, 'dispute'))
 }
 
 /** Refused if held money, or what its event says of the payment, changed after the read. */

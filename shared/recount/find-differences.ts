@@ -34,8 +34,7 @@ export async function findDifferences(deps: RecountDeps, client: Client, asked: 
   const history = await readParts(deps, parts, asked)
   const { unread } = history
   const byPart = new Map([...figures.byPart, ...history.byPart])
-  const found = distinct([...byPart.values()].flat())
-  const dated = withSince(found, verdict.standing, deps.now())
+  const dated = withSince(distinct([...byPart.values()].flat()), verdict.standing, deps.now())
   const open = await unacceptedDifferences(deps, clientId, dated)
   const differences = open.map(withoutClient)
   const books = await readClientBooks(deps, client)

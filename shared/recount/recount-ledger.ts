@@ -174,8 +174,7 @@ async function planClient(deps: RecountDeps, clientId: ClientId, asked: Parts): 
   const moved = [...adjustments, ...payments]
   const plannedEntries = writesOf(moved).flatMap(({ entries }) => entries ?? [])
   const isWhole = findings.isWhole && !payments.some(isLeft)
-  const seen = { plannedEntries, isWhole, isOver }
-  const settlements = await planSettlements(deps, findings, seen)
+  const settlements = await planSettlements(deps, findings, { plannedEntries, isWhole, isOver })
   const ledger = await planLedger(deps, findings)
   const figures = await planFigures(deps, findings, settlements.settlements)
   // Adjustments and payments move the figures that the plan sets before.

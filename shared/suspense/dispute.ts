@@ -69,8 +69,7 @@ export function usualAnswerBy(raisedAt: Timestamp): Timestamp {
 }
 
 export function endOf({ state }: Pick<Suspense, 'state'>) {
-  const isEnded = state === 'won' || state === 'lost'
-  return isEnded
+  return state === 'won' || state === 'lost'
     ? ({ status: 'resolved', resolution: state } as const)
     : ({ status: 'open', resolution: undefined } as const)
 }

@@ -141,8 +141,7 @@ export async function moveHead(
   const putSlices = unread.map((slice) => {
     return [slice.id, put(syncJobKey(slice.id), sliceRow(slice))] as const
   })
-  const steps = { head, ...Object.fromEntries(putSlices) }
-  return (await deps.table.transact<string>(steps)).applied
+  return (await deps.table.transact<string>({ head, ...Object.fromEntries(putSlices) })).applied
 }
 
 /** The start of a day, or of a period of so many days since 1970. */

@@ -26,8 +26,7 @@ export async function auditVerdict(deps: StoreDeps, owner: string, bornAt: Times
   const verdict = ifValid(VerdictSchema, item)
   if (verdict === undefined) return unreadableRow('verdict', owner)
   const { version = 0, figuresAt, historyDay, progress } = verdict
-  const now = deps.now()
-  const latestAt = addMs(now, SKEW_MS)
+  const latestAt = addMs(deps.now(), SKEW_MS)
   const isAudited = bornAt !== undefined || version !== 0 || figuresAt !== undefined
   // The first audit of the gateway may be under way.
   const isFirst = bornAt === undefined && progress !== undefined

@@ -51,8 +51,7 @@ async function rowsOf(deps: NewsDeps, reference: string): Promise<readonly Provi
     throw retryError('the provider could not say whether a push was paid')
   }
   // Later reversals do not say whether a push was paid.
-  const { transactions } = answer.value
-  return transactions.filter(
+  return answer.value.transactions.filter(
     (row) => row.reference === reference && ['payment', 'unknown'].includes(row.type),
   )
 }

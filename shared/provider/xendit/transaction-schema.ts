@@ -199,8 +199,7 @@ const MAX_MENTIONED = 10
 /** The ids of the form of a payment's. Banks print a description in capitals. */
 function mentionedIn(text: string) {
   const form = /[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g
-  const ids = new Set(text.toLowerCase().match(form))
-  const found = [...ids].slice(0, MAX_MENTIONED)
+  const found = [...new Set(text.toLowerCase().match(form))].slice(0, MAX_MENTIONED)
   return found.length === 0 ? undefined : found.flatMap((id) => ifValid(PaymentIdSchema, id) ?? [])
 }
 
