@@ -36,7 +36,8 @@ export async function auditGateway(deps: RunDeps, auditId?: string) {
   const { parts, ofClients } = ownParts(await gatewayParts(deps, verdict, day))
   const { byPart, progress } = await judgeParts(parts, audit, runLimit(deps))
   const changed = progress ? { progress } : { figuresAt, historyDay: day, progress: undefined }
-  await recordAll(deps, { byPart, ofClients, changed, readFrom: figuresAt })
+  const { isLacking } = audit
+  await recordAll(deps, { byPart, ofClients, changed, readFrom: figuresAt, isLacking })
   if (progress) await askForAudit(deps, undefined, { auditId: audit.auditId })
   else deps.log.info('audit.completed', { client_id: GATEWAY_OWNER, audit_of: 'gateway' })
 }
@@ -84,20 +85,26 @@ type Found = {
   readonly ofClients: readonly Difference[]
   readonly readFrom: Timestamp
   readonly changed: Partial<Pick<Verdict, 'figuresAt' | 'historyDay' | 'progress'>>
+  readonly isLacking?: boolean | undefined
 }
 
 /**
- * How far the audit has come is recorded last: after a crash or a failure another run judges the
- * same again.
+ * How far the audit has come is recorded last: after a crash another run judges the same again.
+ * After a failure in any of its runs the next audit does.
  */
-async function recordAll(deps: RunDeps, { byPart, ofClients, changed, readFrom }: Found) {
+async function recordAll(
+  deps: RunDeps,
+  { byPart, ofClients, changed, readFrom, isLacking }: Found,
+) {
   const failures: unknown[] = []
   for (const [owner, found] of Map.groupBy(ofClients, ownerOf)) {
     if (owner !== undefined)
       await recordOfClient(deps, owner, found).catch((cause: unknown) => failures.push(cause))
   }
   const { historyDay: _, ...others } = changed
-  const done = failures.length > 0 ? others : changed
+  const { progress } = changed
+  const lacking = { ...others, ...(progress && { progress: { ...progress, isLacking: true } }) }
+  const done = isLacking || failures.length > 0 ? lacking : changed
   const { added, ...all } = await recordDifferences(deps, GATEWAY_OWNER, byPart, done, readFrom)
   const unaccepted = changed.figuresAt ? all.unaccepted : added
   await alertDifferences(deps, GATEWAY_OWNER, { unaccepted, added })

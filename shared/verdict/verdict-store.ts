@@ -51,6 +51,8 @@ export const VerdictSchema = v.object({
       auditId: v.string(),
       /** When the first run of the audit began. */
       beganAt: TimestampSchema,
+      /** A run could not write the differences of a client, so the day does not count. */
+      isLacking: v.optional(v.boolean()),
     }),
   ),
   /** The digest of the sums of each long settlement that was judged whole for a payout. */
