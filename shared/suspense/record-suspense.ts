@@ -6,6 +6,7 @@ import { alertMessage, disputesBefore, isDeduction } from './alert-message.ts'
 import { isLapsed, nextAlertAt, reminderWords, usualAnswerBy } from './dispute.ts'
 import type { FindingCause, MoneyCause, Suspense } from './suspense.ts'
 import {
+  type Alerted,
   claimSuspenseAlert,
   closeSuspense,
   findSuspense,
@@ -51,7 +52,7 @@ export function logSuspense(
  */
 export async function publishSuspenseAlert(
   deps: SuspenseDeps,
-  item: Suspense,
+  item: Alerted,
   dueWords?: string,
 ): Promise<boolean> {
   try {

@@ -1,5 +1,5 @@
 /** Goal: a row that the provider shows again after the books undid it is told. */
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { drainSlot } from '../../../shared/due-work/drain-slot.ts'
 import { DUE_ALERTS } from '../../../shared/due-work/due-kinds.ts'
 import { minor } from '../../../shared/money.ts'
@@ -88,6 +88,29 @@ it('held money whose refund became void is told with what has gone back', async 
 
   const message = expect.stringContaining('has refunded 0 IDR of this money')
   expect(deps.published).toMatchObject([{ subject: row.providerPaymentId, message }])
+})
+
+it('a refund of held money that becomes void while an alert is sent is told too', async ({
+  deps,
+  hold,
+  showAnew,
+  syncAfter,
+}) => {
+  const { heldRow } = await hold('second_capture')
+  const back = () => settledRow(heldRow, deps.now(), { type: 'return', amountMinor: minor(30_000) })
+  const refunds = [back(), back()]
+  await syncAfter(600, ...refunds)
+  const endRefund = () => {
+    for (const row of refunds.splice(0, 1)) showAnew(row, { status: 'failed' })
+    return syncAfter(600)
+  }
+  await endRefund()
+  const publish = vi.fn().mockImplementationOnce(endRefund)
+
+  for (let run = 0; run < 2; run++)
+    await drainSlot({ ...deps, alerts: { publish } }, DUE_ALERTS, { slot: 0, part: 0, parts: 1 })
+
+  expect(publish).toHaveBeenCalledTimes(2)
 })
 
 it('our bank refunds no held money whose refund stands again', async ({ deps, shown }) => {
