@@ -210,6 +210,8 @@ describe('npm run listen, refused', () => {
     ['a server elsewhere', forwardTo('https://shop.example/hooks'), 'on this machine'],
     ['no key', FORWARD, 'set GATEWAY_API_KEY'],
     ['a stage with an invalid name', ['--stage', 'No!', ...FORWARD.slice(2)], 'a name is at most'],
+    // It would be kept for the next run.
+    ['no time', [...FORWARD, '--since', 'today'], '--since takes a time'],
     ['the key as an argument', ['--key', 'gk_local_x', ...FORWARD], "Unknown option '--key'"],
   ])('refuses a wrong command line: %s', async (mistake, argv, message) => {
     const run = startListen(argv, { env: mistake === 'no key' ? {} : { GATEWAY_API_KEY: 'k' } })

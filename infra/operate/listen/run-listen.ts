@@ -2,6 +2,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { deliveryIdFor, derivedUuid, EndpointIdSchema } from '../../../shared/ids.ts'
+import { AnyTimeSchema } from '../../../shared/time.ts'
 import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
 import { exitCodeOf, GatewayRefusal } from '../../local/commands/call-gateway.ts'
 import { readJsonFile, writeJsonFile } from '../../local/process/json-file.ts'
@@ -71,6 +72,8 @@ export function runListen(argv: readonly string[], io: ListenIo) {
   return runCommand(USAGE, argv, async () => {
     const { stage, forward, since } = readOptions(argv, OPTIONS)
     if (stage === undefined) throw new UsageError('name the stage with --stage NAME')
+    if (since !== undefined && !v.is(AnyTimeSchema, since))
+      throw new UsageError('--since takes a time: 2026-11-23T00:00:00Z')
     const target = localUrl(forward)
     const apiKey = await readKey(io)
     return exitCodeOf(async () => {
