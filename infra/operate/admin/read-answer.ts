@@ -144,7 +144,7 @@ const MONEY_IN = /^payment$/i
 
 /** Undefined: the line is about no payout. */
 function lineFrom(cells: Cells, row: SheetRow, line: number, width: number): ReadLine | undefined {
-  if (isBlank(row)) return undefined
+  if (row.every((cell) => cell.trim() === '')) return undefined
   const found = UUID.exec(cells.id) ?? UUID.exec(cells.description)
   if (MONEY_IN.test(cells.type)) return undefined
   const isOfAccount = found !== null || hasAccount(cells)
@@ -155,8 +155,8 @@ function lineFrom(cells: Cells, row: SheetRow, line: number, width: number): Rea
   const refuse = (reason: string) => ({ line, id, reason })
   if (isOtherType) return refuse(`the type "${cells.type}" is no payout`)
   if (!found) return refuse('it names no settlement')
-  // An amount without quotes may have moved others.
-  if (!isBlank(row.slice(width))) return refuse('it has more cells than the head')
+  // An amount without quotes may have moved others, the last ones into empty columns.
+  if (row.length > width) return refuse('it has more cells than the head')
   const shortened = (['amount', 'account', 'reference'] as const).find((name) =>
     isShortened(cells[name]),
   )
@@ -180,10 +180,6 @@ function lineFrom(cells: Cells, row: SheetRow, line: number, width: number): Rea
     reason: printable(cells.reason) || undefined,
     batch: cells.batch === '' ? undefined : Number(cells.batch),
   }
-}
-
-function isBlank(cells: SheetRow) {
-  return cells.every((cell) => cell.trim() === '')
 }
 
 function hasAccount({ account }: Cells) {

@@ -137,6 +137,7 @@ describe('payout-answer --file (design section 15)', () => {
       'the type "DB" is no',
     ],
     ['a cell too many', { status: 'paid","T9', type: 'PAYOUT' }, 'more cells than'],
+    ['a cell moved into an empty column', { bank_reference: '000","TRX' }, 'more cells than'],
     ['a total and an account', { settlement_id: '', reason: 'Total' }, 'it names no settlement'],
   ])('refuses a line with %s, and goes on', async (_, change, reason) => {
     const batch = await aBatch()
