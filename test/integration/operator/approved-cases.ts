@@ -1,5 +1,7 @@
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
+import { bookTransfer } from '../../../shared/posting/house-journal.ts'
 import { shardKey } from '../../../shared/table/keys.ts'
+import { aHouseRow } from '../../support/money-rows.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { fail, payOut, settledAmount, withoutFloor } from '../../support/settlement-builders.ts'
 import { alter } from '../../support/tampering.ts'
@@ -37,7 +39,31 @@ export const REPEATABLE: readonly Case[] = [
       return { action: 'refund-payment', input }
     },
   ],
+  // Our bank loses both.
+  [
+    'a refund by the row of a withdrawal',
+    async (deps) => {
+      const payment = await aSucceededPayment(deps, await withoutFloor(deps))
+      const input = { payment_id: payment.paymentId, amount_minor: 9, ...(await aWithdrawal(deps)) }
+      return { action: 'refund-payment', input }
+    },
+  ],
+  [
+    'a correction downwards by the row of a withdrawal',
+    async (deps) => {
+      const { clientId: client_id } = await withoutFloor(deps)
+      const figures = { kind: 'correction', amount_minor: -1, reference: 'W' }
+      const input = { client_id, ...figures, ...(await aWithdrawal(deps)) }
+      return { action: 'adjust-ledger', input }
+    },
+  ],
 ]
+
+async function aWithdrawal(deps: TestDeps) {
+  const row = aHouseRow(deps, 't', -9)
+  await bookTransfer(deps, row, 'withdrawal', { contradiction: undefined })
+  return { provider_transaction_id: row.transactionId }
+}
 
 /** Each action that needs an approval, ready for it. */
 export const CASES: readonly Case[] = [

@@ -9,7 +9,7 @@ import { getBalance } from '../../../shared/ledger/ledger-store.ts'
 import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
-import { bookTransfer, bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
+import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { aHouseRow, bookRefund, entryKeyOf } from '../../support/money-rows.ts'
@@ -237,17 +237,6 @@ describe('refund-payment (design sections 7, 10 and 12)', () => {
         cost_minor: -2_000,
       },
     })
-    await bookTransfer(deps, aHouseRow(deps, 't', -9), 'withdrawal', { contradiction: undefined })
-    const corrected = await invokeWhole('adjust-ledger', deps, {
-      operator: OPERATOR,
-      client_id: payment.clientId,
-      kind: 'correction',
-      amount_minor: -1,
-      reference: 'W',
-      provider_transaction_id: 't',
-    })
-    // Our bank loses it.
-    expect([corrected.status, (await act(9, 't')).status]).toEqual([422, 422])
     const after = { amount_minor: 60_000, provider_transaction_id: 'txn_out' }
     expect(await auditRecordsOf(deps, payment.paymentId)).toMatchObject([{ after }])
     await expectHouseBalanced(deps)

@@ -15,7 +15,7 @@ import { creditedPayment as credited } from '../../../shared/payment/news/succee
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { payoutFile } from '../../../shared/payout/payout-file.ts'
 import { adjustmentEntry } from '../../../shared/posting/adjust-ledger.ts'
-import { bookSuspense } from '../../../shared/posting/house-journal.ts'
+import { bookSuspense, bookTransfer } from '../../../shared/posting/house-journal.ts'
 import { planPosting } from '../../../shared/posting/post-payments.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
@@ -178,17 +178,11 @@ const FORGED: Readonly<Record<string, (forged: World) => Promise<unknown>>> = {
     const { payment } = await creditedPayment(deps, client)
     await alter(deps, paymentKey(payment.paymentId), { id: undefined })
   },
-  'a correction': async (forged) => {
-    const { deps, client } = forged
-    const given = { ...client, kind: 'correction', reference: 'R-1' } as const
-    const own = {
-      entryId: derivedUuid('adjustment', client.clientId, 'R-1'),
-      eligibleAt: deps.now(),
-    }
-    await putRow(
-      forged,
-      adjustmentEntry({ ...given, ...own, amountMinor: minor(9_000_000) }, undefined),
-    )
+  'a correction': (forged) => forgeCorrection(forged, 9_000_000),
+  'a correction by a withdrawal': async (forged) => {
+    const row = aHouseRow(forged.deps, 't', -9)
+    await bookTransfer(forged.deps, row, 'withdrawal', { contradiction: undefined })
+    await forgeCorrection(forged, -1, row)
   },
   'an entry without its type': async (forged) => {
     const payment = await aSucceededPayment(forged.deps, forged.client)
@@ -200,6 +194,14 @@ const FORGED: Readonly<Record<string, (forged: World) => Promise<unknown>>> = {
     for (const pk of [`SETTLEMENT#${settlementId}`, `AUDIT#${settlementId}`])
       for (const row of deps.stored.items(pk)) await erase(deps, keyOfRow(row))
   },
+}
+
+function forgeCorrection(forged: World, amount: number, row?: ReturnType<typeof aHouseRow>) {
+  const { deps, client } = forged
+  const own = { entryId: derivedUuid('adjustment', client.clientId, 'R-1'), eligibleAt: deps.now() }
+  const given = { ...client, ...own, kind: 'correction', reference: 'R-1' } as const
+  const figures = { amountMinor: minor(amount), providerTransactionId: row?.transactionId }
+  return putRow(forged, adjustmentEntry({ ...given, ...figures }, row))
 }
 
 it.each(Object.entries(FORGED))('a recount is not misled by %s', async (_, forge) => {
