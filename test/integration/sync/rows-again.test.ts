@@ -4,11 +4,14 @@ import { drainSlot } from '../../../shared/due-work/drain-slot.ts'
 import { DUE_ALERTS } from '../../../shared/due-work/due-kinds.ts'
 import { minor } from '../../../shared/money.ts'
 import { refundPayment } from '../../../shared/posting/refund-payment.ts'
+import { suspenseKey } from '../../../shared/table/keys.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { settledRow } from '../../support/fake-provider.ts'
 import { creditedPayment, type PaidUpstream, rowNow } from '../../support/synced-payment.ts'
+import { alter, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { resolve } from '../payment/suspense-test.ts'
+import { recount } from '../recount/torn-world.ts'
 import { heldTest, refundFields } from './held-money.ts'
 
 const it = heldTest.extend('shown', async ({ deps, client, rows, credited, hold, sync }) => {
@@ -79,6 +82,7 @@ const STANDS_AGAIN = {
 
 it('held money whose refund became void is told with what has gone back', async ({
   deps,
+  client,
   shown,
 }) => {
   const row = await shown.show('a refund of held money', 'success', 'failed')
@@ -88,6 +92,14 @@ it('held money whose refund became void is told with what has gone back', async 
 
   const message = expect.stringContaining('has refunded 0 IDR of this money')
   expect(deps.published).toMatchObject([{ subject: row.providerPaymentId, message }])
+  // A restore has torn the item from its entry.
+  const torn = { status: 'resolved', resolution: 'refunded', refunded_minor: 100_000 }
+  await alter(deps, suspenseKey(row.providerPaymentId), torn)
+  for (let time = 0; time < 2; time++) await recount(deps, client)
+  expect(await rawItem(deps, suspenseKey(row.providerPaymentId))).toMatchObject({
+    status: 'open',
+    due_at: expect.any(String),
+  })
 })
 
 it('a refund of held money that becomes void while an alert is sent is told too', async ({
