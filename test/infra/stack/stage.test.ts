@@ -143,7 +143,7 @@ describe('deployedStage', () => {
   })
 
   it.each([
-    ...['', 'Dev', 'a-', 'prod-api', '1st', 'a'.repeat(21), '../x'].map((name) => [
+    ...['', 'Dev', 'my_stage', 'a-', 'prod-api', '1st', 'a'.repeat(21), '../x'].map((name) => [
       name,
       'a name is at most 20 lower-case letters',
     ]),
