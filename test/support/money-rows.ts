@@ -4,6 +4,7 @@ import type { MoneyRow } from '../../shared/journal/payment-money.ts'
 import { less, minor, ZERO } from '../../shared/money.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { type AdjustmentInput, adjustLedger } from '../../shared/posting/adjust-ledger.ts'
+import { bookTransfer } from '../../shared/posting/house-journal.ts'
 import { movePayment } from '../../shared/posting/move-payment.ts'
 import { entriesOf } from '../../shared/posting/payment-entries.ts'
 import { finding, heldMoney } from '../../shared/suspense/record-suspense.ts'
@@ -45,6 +46,12 @@ export function bookRefund(
 export function aHouseRow(deps: TestDeps, transactionId: string, amount: number) {
   const amountMinor = minor(Math.abs(amount))
   return { transactionId, rowAt: deps.now(), amountMinor, providerMinor: minor(amount) }
+}
+
+export async function aWithdrawal(deps: TestDeps) {
+  const row = aHouseRow(deps, 'txn-bank', -9)
+  await bookTransfer(deps, row, 'withdrawal', { contradiction: undefined })
+  return row
 }
 
 /** The row also takes the provider's dispute fee. */

@@ -31,12 +31,12 @@ import {
   aConflict,
   afterFirst,
   beforeFirst,
-  interceptTable,
   type TestDeps,
   writesTo,
 } from '../../support/test-deps.ts'
 import { accept } from '../../support/with-approval.ts'
 import { differenceOf, auditedTest as it } from '../payout/recorded-settlement.ts'
+import { dyingBefore } from '../sync/sync-test.ts'
 
 async function noteDifferences(
   deps: TestDeps,
@@ -279,12 +279,7 @@ describe('a verdict row that is unreadable', () => {
     const clients = [unreadable, unwritable, await withoutFloor(deps)]
     for (const one of clients) await halvedSuspense(deps, one)
     await alter(deps, verdictKey(unreadable.clientId), UNREADABLE)
-    const { pk } = verdictKey(unwritable.clientId)
-    const broken = interceptTable(withoutSleep(deps), {
-      before: (call) => {
-        if ('steps' in call && call.steps.some(({ key }) => key.pk === pk)) throw new Error('down')
-      },
-    })
+    const broken = dyingBefore(withoutSleep(deps), verdictKey(unwritable.clientId).pk)
     const auditId = async () => (await readVerdict(deps, GATEWAY_OWNER)).progress?.auditId
     aDayLater(deps)
 

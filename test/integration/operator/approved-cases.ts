@@ -1,7 +1,6 @@
 import { auditLedger } from '../../../shared/audit/audit-client.ts'
-import { bookTransfer } from '../../../shared/posting/house-journal.ts'
 import { shardKey } from '../../../shared/table/keys.ts'
-import { aHouseRow } from '../../support/money-rows.ts'
+import { aWithdrawal } from '../../support/money-rows.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { fail, payOut, settledAmount, withoutFloor } from '../../support/settlement-builders.ts'
 import { alter } from '../../support/tampering.ts'
@@ -44,7 +43,8 @@ export const REPEATABLE: readonly Case[] = [
     'a refund by the row of a withdrawal',
     async (deps) => {
       const payment = await aSucceededPayment(deps, await withoutFloor(deps))
-      const input = { payment_id: payment.paymentId, amount_minor: 9, ...(await aWithdrawal(deps)) }
+      const { transactionId: provider_transaction_id } = await aWithdrawal(deps)
+      const input = { payment_id: payment.paymentId, amount_minor: 9, provider_transaction_id }
       return { action: 'refund-payment', input }
     },
   ],
@@ -52,18 +52,12 @@ export const REPEATABLE: readonly Case[] = [
     'a correction downwards by the row of a withdrawal',
     async (deps) => {
       const { clientId: client_id } = await withoutFloor(deps)
+      const { transactionId: provider_transaction_id } = await aWithdrawal(deps)
       const figures = { kind: 'correction', amount_minor: -1, reference: 'W' }
-      const input = { client_id, ...figures, ...(await aWithdrawal(deps)) }
-      return { action: 'adjust-ledger', input }
+      return { action: 'adjust-ledger', input: { client_id, ...figures, provider_transaction_id } }
     },
   ],
 ]
-
-async function aWithdrawal(deps: TestDeps) {
-  const row = aHouseRow(deps, 't', -9)
-  await bookTransfer(deps, row, 'withdrawal', { contradiction: undefined })
-  return { provider_transaction_id: row.transactionId }
-}
 
 /** Each action that needs an approval, ready for it. */
 export const CASES: readonly Case[] = [

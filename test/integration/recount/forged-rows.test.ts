@@ -15,7 +15,7 @@ import { creditedPayment as credited } from '../../../shared/payment/news/succee
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { payoutFile } from '../../../shared/payout/payout-file.ts'
 import { adjustmentEntry } from '../../../shared/posting/adjust-ledger.ts'
-import { bookSuspense, bookTransfer } from '../../../shared/posting/house-journal.ts'
+import { bookSuspense } from '../../../shared/posting/house-journal.ts'
 import { planPosting } from '../../../shared/posting/post-payments.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
 import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
@@ -26,6 +26,7 @@ import { addMs, DAY_MS } from '../../../shared/time.ts'
 import {
   adjustBalance,
   aHouseRow,
+  aWithdrawal,
   bookRefund,
   entryKeyOf,
   entryOf,
@@ -179,11 +180,8 @@ const FORGED: Readonly<Record<string, (forged: World) => Promise<unknown>>> = {
     await alter(deps, paymentKey(payment.paymentId), { id: undefined })
   },
   'a correction': (forged) => forgeCorrection(forged, 9_000_000),
-  'a correction by a withdrawal': async (forged) => {
-    const row = aHouseRow(forged.deps, 't', -9)
-    await bookTransfer(forged.deps, row, 'withdrawal', { contradiction: undefined })
-    await forgeCorrection(forged, -1, row)
-  },
+  'a correction by a withdrawal': async (forged) =>
+    forgeCorrection(forged, -1, await aWithdrawal(forged.deps)),
   'an entry without its type': async (forged) => {
     const payment = await aSucceededPayment(forged.deps, forged.client)
     await loseType({ ...forged, payment })
