@@ -45,10 +45,11 @@ export async function auditClient(deps: RunDeps, clientId: ClientId, auditId?: s
   const { byPart, progress } = await judgeParts(parts, audit, isOver)
   const changed = progress ? { progress } : { historyDay: day, progress: undefined }
   await recordHistory(deps, clientId, figures, { parts, byPart, changed, readFrom: audit.beganAt })
-  if (progress) return askForAudit(deps, clientId, { auditId: audit.auditId })
-  deps.log.info('audit.completed', { client_id: clientId, audit_of: 'client' })
-  // Last, because an alert that fails ends this run.
-  await alertEndingKeys(deps, clientId)
+  if (progress) await askForAudit(deps, clientId, { auditId: audit.auditId })
+  else deps.log.info('audit.completed', { client_id: clientId, audit_of: 'client' })
+  // Last, because an alert that fails ends this run. In the first run, because a later one may be
+  // on another day, or never be.
+  if (isNew) await alertEndingKeys(deps, clientId)
 }
 
 async function judgeFigures(deps: RunDeps, client: Client, verdict: Verdict) {

@@ -5,10 +5,12 @@
 import { describe, expect, test } from 'vitest'
 import { auditClient, auditLedger } from '../../../shared/audit/audit-client.ts'
 import { auditWholeGateway } from '../../../shared/audit/audit-gateway.ts'
+import { issueApiKey } from '../../../shared/client/api-key-store.ts'
 import { entryPages } from '../../../shared/journal/read-entries.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { digestOfSums } from '../../../shared/settlement/long-settlement.ts'
 import { entryKey, type Key, settlementKey, verdictKey } from '../../../shared/table/keys.ts'
+import { DAY_MS, dayNumber } from '../../../shared/time.ts'
 import { readVerdict } from '../../../shared/verdict/verdict-store.ts'
 import {
   aSettledClient,
@@ -27,6 +29,7 @@ import {
   memoryDeps,
   type TestDeps,
   withoutQueue,
+  withoutTopic,
 } from '../../support/test-deps.ts'
 
 /** One run reads two entries, and by default a block has three entries. */
@@ -206,6 +209,21 @@ it('goes on after a run that died before it sent the next message', async ({
 
   const { longSettlements, figuresAt: figuresAtEnd } = await verdict()
   expect([Object.keys(longSettlements), figuresAtEnd]).toStrictEqual([[settlementId], figuresAt])
+})
+
+it('warns of an ending key in its first run alone, and ends while alerts fail', async ({
+  long: { deps, client, pass, verdict },
+}) => {
+  const expiresInSeconds = (60 * DAY_MS) / 1_000
+  await issueApiKey(deps, { clientId: client.clientId, operator: 'x', expiresInSeconds })
+  deps.clock.advance(expiresInSeconds / 2)
+  deps.published.length = 0
+
+  await auditClient(deps, client.clientId)
+  await pass(withoutTopic(deps), (await verdict()).progress?.auditId)
+
+  expect(deps.published).toMatchObject([{ kind: 'client.key_ends' }])
+  expect((await verdict()).historyDay).toBe(dayNumber(deps.now()))
 })
 
 function raised({ grossMinor, netMinor }: Long['settlement']) {
