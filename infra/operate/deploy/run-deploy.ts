@@ -77,7 +77,8 @@ export function runDeploy(argv: readonly string[], io: DeployIo) {
       const made = await (io.initStage ?? initStage)(input)
       printFindings(stage, made)
       // No later check reads the role.
-      lacksRole = repository !== undefined && hasWrong(made)
+      const hasRole = made.some(({ what, state }) => what.startsWith('role ') && state === 'ok')
+      lacksRole = repository !== undefined && !hasRole
     }
     // --init may have changed the file.
     const stage = stageNamed(name)

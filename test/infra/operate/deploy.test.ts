@@ -139,12 +139,16 @@ Nothing was deployed.`)
     )
   })
 
-  it('ends with 1 without the role of the pipeline', async () => {
+  const aQuota = wrong('account concurrency', '10', 'request it')
+  it.each([
+    ['1 without the role of the pipeline', 1, wrong('role gateway-dev-pipeline', 'x', 'ask')],
+    ['1 if an earlier step prevented the role', 1, wrong('credentials', 'x', 'ask')],
+    ['0 before AWS has granted a quota', 0, ok('role gateway-dev-pipeline', 'made')],
+  ])('ends with %s', async (_, expected, made) => {
     const argv = ['--stage', 'dev', '--init', '--repository', 'shop@1/gateway@2']
-    const initStage = async () => [wrong('role gateway-dev-pipeline', 'AccessDenied', 'ask')]
-    const { code, calls } = await runDeployTool(argv, { initStage })
+    const { code, calls } = await runDeployTool(argv, { initStage: async () => [aQuota, made] })
 
-    expect([code, calls.length]).toStrictEqual([1, 1])
+    expect([code, calls.length]).toStrictEqual([expected, 1])
   })
 
   it.each([0, 3])(
