@@ -19,7 +19,7 @@ export async function judgeParts(
   progress: Progress,
   isOver: () => boolean,
 ) {
-  const { auditId, beganAt, day, done, isLacking } = progress
+  const { auditId, beganAt, day, done } = progress
   const partsLeft = parts.filter((part) => orderOf(part) > done)
   const begun = progress.part === partsLeft[0]?.key ? progress : undefined
   const { byPart, stopped } = await judgeSome(partsLeft, { begun, isOver })
@@ -28,7 +28,6 @@ export async function judgeParts(
     auditId,
     beganAt,
     day,
-    isLacking,
     ...stopped,
     found: foremost(stopped.found, MAX_KEPT),
     done: last ? orderOf(last) : done,
