@@ -89,9 +89,9 @@ async function planItem(
   const left = await unapprovedRefund(deps, after)
   if (left.length > 0) return left
   const dueAt = ifValid(TimestampSchema, stored?.['dueAt'])
-  // A lost item, and one that is open again, is told.
-  const isTold = isByOperator || item?.status === 'open' || item?.status === after.status
-  const row = suspenseRow(isTold ? { ...after, dueAt } : dueForAlert(after))
+  // A lost item, and one that is open again, is told, but not what an operator resolved.
+  const isNews = item ? item.status !== 'open' && after.status === 'open' : !isByOperator
+  const row = suspenseRow(isNews ? dueForAlert(after) : { ...after, dueAt })
   const changes = rowDifferences('suspense', id, row, stored)
   const isUnrecorded = isByOperator && !records.some(({ action }) => action === 'resolve-suspense')
   const said = { status: after.status, resolution: after.resolution, notes: after.notes ?? null }
