@@ -6,9 +6,9 @@ import { alertMessage, disputesBefore, isDeduction } from './alert-message.ts'
 import { isLapsed, nextAlertAt, reminderWords, usualAnswerBy } from './dispute.ts'
 import type { FindingCause, MoneyCause, Suspense } from './suspense.ts'
 import {
-  type Alerted,
   claimSuspenseAlert,
   closeSuspense,
+  type DueItem,
   findSuspense,
   setNextAlert,
   writeSuspense,
@@ -52,7 +52,7 @@ export function logSuspense(
  */
 export async function publishSuspenseAlert(
   deps: SuspenseDeps,
-  item: Alerted,
+  item: DueItem,
   dueWords?: string,
 ): Promise<boolean> {
   try {

@@ -152,21 +152,21 @@ export async function findSuspenseByIds(deps: TableDeps, ids: readonly string[])
 export async function claimSuspenseAlert(
   deps: StoreDeps,
   { suspenseId, dueAt }: { readonly suspenseId: string; readonly dueAt: Timestamp },
-): Promise<Alerted | undefined> {
+): Promise<DueItem | undefined> {
   const isDue = all(equals('work', 'alert'), equals('dueAt', dueAt))
   const set = { dueAt: addMs(deps.now(), ALERT_GRACE_MS) }
   const { applied, item } = await deps.table.write(update(suspenseKey(suspenseId), { set }, isDue))
   return applied ? { ...v.parse(SuspenseSchema, item), suspenseId, ...set } : undefined
 }
 
-/** `dueAt`: of a claimed alert. */
-export type Alerted = Suspense & { readonly dueAt?: Timestamp }
+/** Its alert is to be sent. `dueAt`: if the alert is claimed. */
+export type DueItem = Suspense & { readonly dueAt?: Timestamp }
 
 /**
  * The alert is published, and is due at its next time, or no more. Refused if the item has changed
  * after the read: news of a dispute, or a void refund, has set the time of the next alert.
  */
-export function setNextAlert(deps: TableDeps, item: Alerted, dueAt: Timestamp | undefined) {
+export function setNextAlert(deps: TableDeps, item: DueItem, dueAt: Timestamp | undefined) {
   const isClaimed = item.dueAt ? [equals('dueAt', item.dueAt)] : []
   const isDue = all(equals('work', 'alert'), isSameNews(item), ...isClaimed)
   const change = dueAt === undefined ? { remove: DUE_WORK_FIELDS } : { set: { dueAt } }
