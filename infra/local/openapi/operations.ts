@@ -187,8 +187,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Deliveries',
     summary: 'List webhook deliveries',
     description:
-      'Newest first, of all endpoints, also deleted ones. Filters can be combined. A page must ' +
-      'lie within the newest 2,000. A search for `succeeded` covers only the newest 1,000 ' +
+      'Newest first, of all endpoints, also deleted ones. Filters can be combined. A page older ' +
+      'than the newest 2,000 gets 422. A search for `succeeded` covers only the newest 1,000 ' +
       'deliveries of all selected endpoints. A page of 50 or more, or with a status, costs ' +
       'several points of the rate limit. Deliveries are kept for 90 days.',
     success: okAnswer('A page of deliveries.', 'WebhookDeliveryList', {
