@@ -26,7 +26,7 @@ const TELL_AFTER_MS = 9 * DAY_MS
 
 /** The most payments that one run asks about, within a minute. */
 const MAX_AT_ONCE = 50
-/** After so many no run follows until the next day: each run may record a settlement. */
+/** After so many no run follows until the next day: the provider answers nothing now. */
 const MAX_UNANSWERED = 5
 
 /** A row of a client's list of open payments, by which the list continues. */

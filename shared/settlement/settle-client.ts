@@ -43,6 +43,8 @@ type SettleResult = {
   readonly waiting?: { readonly eligibleMinor: Minor; readonly floorMinor: Minor }
 }
 
+const POSTED_ONLY: SettleResult = { settlement: undefined, isContinuing: true }
+
 /** A sweep and a trigger may run at the same time. The later run starts at the moved window. */
 const MAX_TRIES = 4
 
@@ -68,8 +70,10 @@ export async function settleClient(
   { overdueAfter, ...trigger }: SettleTrigger & { readonly overdueAfter?: OpenRow | undefined },
 ) {
   const lastAsked = await postOverduePayments(deps, clientId, overdueAfter)
+  // Of a chain of runs only the first and the last settle: each settlement is a transfer.
+  const isBetween = overdueAfter !== undefined && lastAsked !== undefined
   for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const result = await settleOnce(deps, clientId, trigger)
+    const result = isBetween ? POSTED_ONLY : await settleOnce(deps, clientId, trigger)
     if (result === undefined) continue
     // One message for both reasons: two messages would double with each run.
     const isContinuing = lastAsked !== undefined || result.isContinuing

@@ -243,6 +243,19 @@ describe('many payments that are open for seven days', () => {
     expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1 })
   })
 
+  it('are in two settlements at most, however many messages continue', async ({ deps, client }) => {
+    await overdueOf(deps, client, 151)
+
+    await settle(deps, client)
+    for (let sent = deps.sent.pop(); sent; sent = deps.sent.pop())
+      await handOver(worker, deps, [sent.message.body])
+
+    expect(await settlementsOf(deps, client)).toMatchObject([
+      { paymentCount: 101 },
+      { paymentCount: 50 },
+    ])
+  })
+
   it('leave time to settle if an answer takes 4 s; the next message continues', async ({
     deps,
     client,
