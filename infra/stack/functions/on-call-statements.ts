@@ -26,7 +26,7 @@ export function onCallStatements(
       'events:EnableRule',
       'events:ListTargetsByRule',
     ],
-    // Another rule tells who weakens a protection.
+    // Not the rule of protections: nobody on call may silence the alert of a weakened protection.
     resources: scheduleNames(stage).map((rule) => arnOf(scope, 'events', `rule/${rule}`)),
   }
   return [...looks(names), ...repairs(names), schedules, ...queues(names), ...keyUse(names, data)]
