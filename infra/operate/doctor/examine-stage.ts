@@ -89,7 +89,7 @@ export async function checkTable(
   return [...role, ...table]
 }
 
-/** The stack of the locked vault. The alarm about missing copies watches a vault elsewhere. */
+/** The stack of the locked vault. The alarm about missing copies does not see the lock. */
 async function checkCopies(examination: Examination): Promise<readonly Finding[]> {
   const { copies } = examination.stage
   const what = 'backup stack'

@@ -5,7 +5,6 @@ import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { reservedRuns } from '../settings/reserved-concurrency.ts'
 import { CREATE_ROUTE } from '../settings/route-settings.ts'
 import {
-  backupVaultName,
   type DeployedStage,
   protectionRuleName,
   scheduleNames,
@@ -39,8 +38,8 @@ export function watchedStack(stage: DeployedStage, apiId: string, certificateArn
     schedules: scheduleNames(stage),
     functions: MANIFEST.map((spec) => ({ spec, functionName: stackNameOf(stage, spec.name) })),
     protectionRule: protectionRuleName(stage),
-    /** The vault that is copied. */
-    backupVault: stage.copies && backupVaultName(stage),
+    /** Where the copies go: AWS Backup counts a copy by its destination. */
+    backupVault: stage.copies && stackNameOf(stage, 'copies'),
     // Concurrent runs of the account, and the runs of these that the stage reserves for single
     // functions.
     accountConcurrency: stage.accountConcurrency,

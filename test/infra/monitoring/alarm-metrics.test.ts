@@ -13,7 +13,7 @@ import {
   type TemplateMetric,
   tellingAlarms,
 } from '../../support/alarm-template.ts'
-import { synthesised } from '../../support/stack-template.ts'
+import { synthesised, synthesisedCopies } from '../../support/stack-template.ts'
 import { refuseCreate, SCENES } from './scenes.ts'
 import { emittedIn, WATCHED_STAGE } from './watched-world.ts'
 
@@ -153,7 +153,10 @@ describe('the dashboard', () => {
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ApiId: template.ofType('AWS::ApiGatewayV2::Api').map(({ logicalId }) => `<${logicalId}>`),
   FunctionName: template.each('AWS::Lambda::Function', 'FunctionName').map(String),
-  BackupVaultName: template.each('AWS::Backup::BackupVault', 'BackupVaultName').map(String),
+  // AWS Backup: "The vault name of copy jobs is that of their destination vault."
+  BackupVaultName: synthesisedCopies(deployedStage(STAGE))
+    .each('AWS::Backup::BackupVault', 'BackupVaultName')
+    .map(String),
   RuleName: template.each('AWS::Events::Rule', 'Name').map(String),
   CertificateArn: template
     .ofType('AWS::CertificateManager::Certificate')
