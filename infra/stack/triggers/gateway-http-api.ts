@@ -9,7 +9,7 @@ import type { GatewayFunctions } from '../functions/gateway-functions.ts'
 import { type Throttled, throttledMetric } from '../monitoring/alarms/metric-ref.ts'
 import { CREATE_ROUTE, routeSettings } from '../settings/route-settings.ts'
 import { type DeployedStage, hasAlarms, removalPolicyBesidesTable } from '../stage.ts'
-import { addLog } from '../stage-stack.ts'
+import { addLog, bareArn } from '../stage-stack.ts'
 
 /**
  * Longer than every function's timeout, so that a slow request gets our envelope and not API
@@ -90,7 +90,8 @@ export class GatewayHttpApi extends Construct {
       // AWS charges for metrics by route, which nothing reads. The access log has the route.
       detailedMetricsEnabled: false,
       accessLogSettings: {
-        destination: new apigateway.LogGroupLogDestination(accessLog),
+        // The name that API Gateway stores; with another one the stage would seem to have drifted.
+        destination: { bind: () => ({ destinationArn: bareArn(accessLog) }) },
         format: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG_FIELDS)),
       },
     })

@@ -153,6 +153,12 @@ describe('the HTTP API', () => {
     )
   })
 
+  it('names its log as API Gateway stores the name, so that the doctor finds no drift', () => {
+    const { AccessLogSettings: log } = dev.only('AWS::ApiGatewayV2::Stage').properties
+
+    expect(Object(log).DestinationArn).toMatch(/:log-group:<\/aws\/vendedlogs[^:]+>$/)
+  })
+
   it.each(['GET /v1/payment', '$Default'])(
     'refuses a throttle of %j, which no function answers',
     (route) => {
