@@ -1,6 +1,8 @@
 /** Mutants that change nothing a test could see: their ids, by the reason. */
 const UNSEEN = {
   'Only the cost differs.': [
+    'shared/audit/judged/derive-payment.ts judgeOwners: condition dropped a4ec504f',
+    'shared/recount/find-differences.ts findDifferences: condition dropped c4a83eee',
     'shared/client/api-key-store.ts noteKeyUse: comparison moved 5568343d',
     'shared/client/enforce-rate-limit.ts addDebt: comparison moved 33f2678b',
     'shared/ledger/fence-store.ts raiseFence: comparison moved c084ba43',
@@ -14,6 +16,9 @@ const UNSEEN = {
     'shared/webhook/delivery/list-deliveries.ts LISTED_WITHIN_MS: bound moved a84a66a1',
     'shared/webhook/delivery/list-deliveries.ts listedKeys: condition false 03e6d4aa',
     'shared/webhook/delivery/list-deliveries.ts keysOfPage: choice reversed 7e1a3418',
+  ],
+  'Which side stands first decides nothing of a comparison for equality.': [
+    'shared/audit/rows/row-differences.ts namesThatDiffer: field swapped e58c4b77',
   ],
   'Both sides are equal at the border.': [
     'shared/inquiry/read-event-feed.ts readEventFeed: comparison moved 401afd42',

@@ -162,7 +162,7 @@ it('is audited anew by the schedule, and the messages of the audit before do not
   expect(Object.keys((await verdict()).longSettlements)).toStrictEqual([settlementId])
 })
 
-it('goes on during audits on demand, which keep what they find', async ({
+it('goes on during audits on demand, which keep what they find, and alert', async ({
   long: { deps, client, settlementId, firstKey, pass, tamper, verdict },
 }) => {
   const { clientId } = client
@@ -181,9 +181,27 @@ it('goes on during audits on demand, which keep what they find', async ({
   expect([unread, deps.sent.length]).toStrictEqual([part, length])
   const found = expect.objectContaining({ what: 'entry.sides', part })
   expect((await verdict()).standing).toContainEqual(found)
+  expect(deps.published).toMatchObject([{ subject: clientId }])
   const overtaken = beforeFirst(slow, 'batchGet', () => pass(deps, progress?.auditId))
   await auditLedger(overtaken, clientId, part)
   expect((await verdict()).longSettlements).toHaveProperty(settlementId)
+})
+
+it('is left by an audit on demand without the time for it to the audit of the day, once', async ({
+  long: { deps, client: { clientId } },
+}) => {
+  let readAt = 0
+  const slow = { ...deps, monotonicMs: () => (readAt += 100_000) }
+  const { length } = deps.sent
+  const asked = () => deps.sent.slice(length).map(({ message }) => message.body)
+
+  await auditLedger(slow, clientId)
+
+  expect(asked()).toStrictEqual([{ client_id: clientId }])
+  await auditClient(deps, clientId)
+  const before = asked()
+  await auditLedger(slow, clientId)
+  expect(asked()).toStrictEqual(before)
 })
 
 it('is read again on demand, also after its own audit', async ({
