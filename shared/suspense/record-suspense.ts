@@ -180,6 +180,6 @@ export async function checkSuspenseAlert(
   const now = deps.now()
   const dueWords = isDeduction(item) ? await disputesBefore(deps, item) : reminderWords(item, now)
   if (!isLapsed(item, now)) return publishSuspenseAlert(deps, item, dueWords)
-  await deps.table.write(closeSuspense(item, { status: 'resolved', resolution: 'lapsed' }))
-  return true
+  const lapsed = { status: 'resolved', resolution: 'lapsed' } as const
+  return (await deps.table.write(closeSuspense(item, lapsed))).applied
 }

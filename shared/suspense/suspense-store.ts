@@ -195,13 +195,14 @@ function isAsRead({ status, providerMinor, refundedMinor, isVoid }: Suspense) {
   )
 }
 
-/** Refused like `bookOnSuspense`. A closed case has no further alert. */
+/** Refused like `bookOnSuspense` and `changeCase`. A closed case has no further alert. */
 export function closeSuspense(
   item: Suspense,
   set: Pick<Suspense, 'status' | 'resolution' | 'notes'>,
 ): Step {
   const remove = item.kind === 'case' ? DUE_WORK_FIELDS : []
-  return update(suspenseKey(item.suspenseId), { set, remove }, isAsRead(item))
+  const isUnchanged = all(isAsRead(item), isSameNews(item))
+  return update(suspenseKey(item.suspenseId), { set, remove }, isUnchanged)
 }
 
 /**

@@ -1,5 +1,8 @@
 import * as aws from '@aws-sdk/client-dynamodb'
-import { GetFunctionConfigurationCommand } from '@aws-sdk/client-lambda'
+import {
+  GetFunctionConfigurationCommand,
+  ListEventSourceMappingsCommand,
+} from '@aws-sdk/client-lambda'
 import * as v from 'valibot'
 import { runsByItself } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
@@ -124,7 +127,10 @@ function printLine(text: string) {
 
 const CLOSE = 'set "role": "closed" and "deployment": "alias-only" in the stage’s file, and deploy'
 
-/** Reads the versions in use: during or after a failed deployment some are older. */
+/**
+ * Reads the versions in use: during or after a failed deployment some are older, or a queue starts
+ * a worker still, which takes messages whatever its settings say.
+ */
 async function whyNotClosed({ lambda }: Pick<AwsClients, 'lambda'>, stage: DeployedStage) {
   const { name } = stage.settings
   if (stage.role !== 'closed') return `${name} is open: ${CLOSE} first`
@@ -132,7 +138,10 @@ async function whyNotClosed({ lambda }: Pick<AwsClients, 'lambda'>, stage: Deplo
     const FunctionName = liveName(spec, stage)
     const { Environment } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }))
     const { isClosed } = v.parse(SettingsText, Environment?.Variables?.[ENV.settings])
-    if (!isClosed) return `${FunctionName} is still open: deploy ${name} closed`
+    const list = new ListEventSourceMappingsCommand({ FunctionName })
+    const { EventSourceMappings: queues = [] } = await lambda.send(list)
+    if (!isClosed || queues.some(({ State }) => State !== 'Disabled'))
+      return `${FunctionName} is still open: deploy ${name} closed`
   }
   return undefined
 }

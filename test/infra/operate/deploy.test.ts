@@ -146,7 +146,9 @@ Nothing was deployed.`)
     ['0 before AWS has granted a quota', 0, ok('role gateway-dev-pipeline', 'made')],
   ])('ends with %s', async (_, expected, made) => {
     const argv = ['--stage', 'dev', '--init', '--repository', 'shop@1/gateway@2']
-    const { code, calls } = await runDeployTool(argv, { initStage: async () => [aQuota, made] })
+    const { code, calls } = await runDeployTool(argv, {
+      initStage: async () => [ok('bootstrap', 'made'), aQuota, made],
+    })
 
     expect([code, calls.length]).toStrictEqual([expected, 1])
   })

@@ -151,6 +151,7 @@ describe('compare-balance (design section 12)', () => {
     for (let run = 0; run < 5; run++) await later(deps)
     expect(deps.published.filter(isOfTransit)).toHaveLength(1)
     deps.clock.advance(7 * DAY_SECONDS)
+    expect(await later(deps, withoutTopic(deps))).toMatchObject({ waits: true })
     await later(deps)
 
     const told = deps.published.filter(isOfTransit)

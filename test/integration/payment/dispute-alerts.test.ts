@@ -4,7 +4,9 @@ import { eraseFromPayment } from '../../../shared/inquiry/erase-store.ts'
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { resolveSuspense } from '../../../shared/posting/resolve-suspense.ts'
+import { checkSuspenseAlert } from '../../../shared/suspense/record-suspense.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { suspenseKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../../shared/time.ts'
 import { aChargeback, aRefund, aVoid, aWin, bookRefund } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
@@ -15,10 +17,16 @@ import {
   paymentOf,
   rowNow,
 } from '../../support/synced-payment.ts'
-import { interceptTable, type TestDeps, withoutTopic } from '../../support/test-deps.ts'
+import {
+  afterFirst,
+  interceptTable,
+  type TestDeps,
+  withoutTopic,
+  writesTo,
+} from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { syncTest as it } from '../sync/sync-test.ts'
-import { expectCase, inDays, send, tellWhenDue } from './dispute-news.ts'
+import { CASE, expectCase, inDays, send, tellWhenDue } from './dispute-news.ts'
 
 /**
  * Goal: operators are told of a dispute in time, with what it cost and whether a refund answers it
@@ -162,6 +170,24 @@ describe('the alerts of a dispute', () => {
     const words = deps.published.map(({ message }) => message.split('A customer disputes')[0])
     expect(words).toStrictEqual(['', 'Reminder 1 of 2. ', 'Reminder 2 of 2. '])
     await expectCase(deps, { status: 'resolved', resolution: 'lapsed' })
+  })
+
+  it('does not lapse if its news comes while it is closed', async ({ deps, credited: paid }) => {
+    const said = () => ({
+      reference_id: paid.reference,
+      updated_at: deps.now(),
+      due_date: inDays(deps, 7),
+    })
+    await send(deps, said())
+    await tellWhenDue(deps)
+    await tellWhenDue(deps)
+    const dueAt = inDays(deps, 91)
+    deps.clock.set(dueAt)
+    const raced = afterFirst(deps, writesTo(suspenseKey(CASE)), () => send(deps, said()))
+
+    await checkSuspenseAlert(raced, { suspenseId: CASE, dueAt })
+
+    await expectCase(deps, { status: 'open', answerBy: inDays(deps, 7) })
   })
 
   it.for([
