@@ -70,7 +70,8 @@ export function aWin(deps: TestDeps, amountMinor: number): MoneyRow {
     type: 'dispute_won',
     transactionId: `won_${crypto.randomUUID()}`,
     amountMinor: minor(amountMinor),
-    providerMinor: minor(amountMinor),
+    feeMinor: minor(500),
+    providerMinor: minor(amountMinor - 500),
     at: deps.now(),
   }
 }
