@@ -169,11 +169,18 @@ describe('a probe of any function', () => {
   )
 })
 
+function named(version: string) {
+  return Object.assign(lambdaContext('any'), {
+    invokedFunctionArn: `arn:aws:lambda:ap-southeast-3:000000000000:function:any:${version}`,
+  })
+}
+
+/** The prover names a version. */
 async function probeRoute(name: keyof typeof API, deps = testDeps()) {
   const recorded = recordTable(deps)
   const { route, handler } = API[name]
   const event = Object(probeEvent('test', route))
-  const { statusCode, body } = await handler.withDeps(recorded.deps)(event, CONTEXT)
+  const { statusCode, body } = await handler.withDeps(recorded.deps)(event, named('$LATEST'))
   return { statusCode, body: JSON.parse(body ?? ''), calls: recorded.calls, deps }
 }
 
@@ -209,10 +216,6 @@ describe('a probe of a route', () => {
 })
 
 describe('a function that is invoked by a version’s number', () => {
-  const named = (version: string) =>
-    Object.assign(lambdaContext('any'), {
-      invokedFunctionArn: `arn:aws:lambda:ap-southeast-3:000000000000:function:any:${version}`,
-    })
   const bank = { bank_name: 'BCA', bank_account_no: '0000000666', bank_account_name: 'Thief' }
 
   it.each(['7', '$LATEST'])('answers probes and does no work: %s', async (version) => {
