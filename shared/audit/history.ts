@@ -7,6 +7,7 @@ import { ifValid } from '../if-valid.ts'
 import { digestOfSums } from '../settlement/long-settlement.ts'
 import { isLong } from '../settlement/settlement.ts'
 import { mayChangeSums } from '../settlement/settlement-store.ts'
+import { SumProgressSchema } from '../settlement/sum-entries.ts'
 import { DAY_MS, dayNumber, timestampOf } from '../time.ts'
 import { confirmedDifferences, type Difference, withoutClient } from '../verdict/difference.ts'
 import type { Verdict } from '../verdict/verdict-store.ts'
@@ -14,7 +15,7 @@ import { auditCounts, auditFigures } from './judged/audit-figures.ts'
 import { dayText, FIRST_DAY, LAST_DAY, readHouse } from './judged/audit-journal.ts'
 import { auditVerdict } from './judged/audit-progress.ts'
 import { auditRegistration, notesOf } from './judged/audit-registers.ts'
-import { judgeSettlement, SumStateSchema } from './judged/audit-settlement.ts'
+import { judgeSettlement } from './judged/audit-settlement.ts'
 import { auditSettlementEvents } from './judged/audit-settlement-events.ts'
 import { judgeSuspense } from './judged/audit-suspense.ts'
 import { auditTrails } from './judged/audit-trails.ts'
@@ -246,7 +247,7 @@ function settlementPart(
     key,
     day: dayNumber(createdAt),
     judge: async (state, isOver) => {
-      const from = ifValid(SumStateSchema, state)
+      const from = ifValid(SumProgressSchema, state)
       const judged = await judgeSettlement(deps, books, stored, { from, isOver, withPayments })
       if (judged.state !== undefined) return judged
       const events = await confirmedDifferences(deps, () =>

@@ -4,7 +4,6 @@ import { notFound } from '../errors.ts'
 import { requireRow } from '../field-errors.ts'
 import { type ClientId, type SettlementId, SettlementIdSchema } from '../ids.ts'
 import { ifValid, readRows } from '../if-valid.ts'
-import { PositionSchema } from '../journal/entry-store.ts'
 import type { Span } from '../journal/read-entries.ts'
 import type { Window } from '../ledger/window-store.ts'
 import type { Page } from '../page.ts'
@@ -27,7 +26,7 @@ import {
 } from '../table/step.ts'
 import { addMs, END_OF_TIME, type Timestamp, TimestampSchema } from '../time.ts'
 import { ELIGIBLE_AGE_MS, periodOf, type Settlement, SettlementSchema } from './settlement.ts'
-import { type EntrySums, EntrySumsSchema } from './sum-entries.ts'
+import { type EntrySums, SumProgressSchema } from './sum-entries.ts'
 
 const ENTITY = 'settlement'
 
@@ -246,11 +245,10 @@ export function bankReferenceRow(settlementId: SettlementId) {
 }
 
 const ProgressSchema = v.object({
+  ...SumProgressSchema.entries,
   start: TimestampSchema,
   settlementId: SettlementIdSchema,
   end: TimestampSchema,
-  sums: EntrySumsSchema,
-  position: v.optional(PositionSchema),
 })
 type KeptProgress = Omit<v.InferOutput<typeof ProgressSchema>, 'start'>
 

@@ -11,7 +11,7 @@ import {
   paymentCountOf,
   settledFigures,
 } from '../journal/entry.ts'
-import type { EntryPosition } from '../journal/entry-store.ts'
+import { PositionSchema } from '../journal/entry-store.ts'
 import { entryPages, type JournalRange, type Span } from '../journal/read-entries.ts'
 import { atLeastZero, less, MinorSchema, plus, ZERO } from '../money.ts'
 import { HISTORY_STEPS } from '../stage-settings.ts'
@@ -26,9 +26,6 @@ export const RUN_MS = 2.5 * MINUTE_MS
 const TAIL_MS = 5 * MINUTE_MS
 const LOOK_AGAIN_MS = 5 * SECOND_MS
 const MAX_LOOKS = 6
-
-/** Whole blocks of entries. `position`: the last entry in the sums. */
-type SumProgress = { readonly sums: EntrySums; readonly position?: EntryPosition | undefined }
 
 type SummedWindow = Pick<JournalRange, 'clientId' | 'span' | 'read' | 'reads'>
 
@@ -167,6 +164,13 @@ export const EntrySumsSchema = v.object({
   digest: v.string(),
   totals: v.array(DayTotalSchema),
 })
+
+/** The sums of whole blocks of entries. `position`: of the last entry in the sums. */
+export const SumProgressSchema = v.object({
+  sums: EntrySumsSchema,
+  position: v.optional(PositionSchema),
+})
+export type SumProgress = v.InferOutput<typeof SumProgressSchema>
 
 /** The digest is made of every entry, so the totals need no comparison. */
 export const SUM_FIGURES = Object.keys(EntrySumsSchema.entries).filter(isFigure)

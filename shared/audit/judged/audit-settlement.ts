@@ -1,11 +1,17 @@
 import * as v from 'valibot'
 import type { Entry } from '../../journal/entry.ts'
-import { entryRow, PositionSchema } from '../../journal/entry-store.ts'
+import { entryRow } from '../../journal/entry-store.ts'
 import { entryAgainOf } from '../../settlement/return-payout.ts'
 import type { Settlement } from '../../settlement/settlement.ts'
 import { bankReferenceRow, settlementRow } from '../../settlement/settlement-store.ts'
 import { sweptSpan } from '../../settlement/statement/settlement-entries.ts'
-import { addBlock, EntrySumsSchema, emptySums, sumPages } from '../../settlement/sum-entries.ts'
+import {
+  addBlock,
+  EntrySumsSchema,
+  emptySums,
+  type SumProgress,
+  sumPages,
+} from '../../settlement/sum-entries.ts'
 import { attributeName } from '../../table/attributes.ts'
 import { bankReferenceKey, entryKey } from '../../table/keys.ts'
 import { addMs, MINUTE_MS } from '../../time.ts'
@@ -28,19 +34,12 @@ import {
 } from './client-books.ts'
 import { derivedSettlement } from './derive-settlement.ts'
 
-/** The sums of whole blocks, and the last entry in these blocks. */
-export const SumStateSchema = v.object({
-  sums: EntrySumsSchema,
-  position: v.optional(PositionSchema),
-})
-type SumState = v.InferOutput<typeof SumStateSchema>
-
 /** Derives a settlement from its entries, its client and its audit records. */
 export async function auditSettlement(
   deps: JudgeDeps,
   books: ClientBooks,
   { settlement, item }: StoredSettlement,
-  { sums }: Pick<SumState, 'sums'>,
+  { sums }: Pick<SumProgress, 'sums'>,
 ) {
   const { settlementId: id, createdAt } = settlement
   const trail = await readTrail(deps, id, books.clientId)
@@ -56,7 +55,7 @@ export async function auditSettlement(
 }
 
 type SettlementExtent = {
-  readonly from?: SumState | undefined
+  readonly from?: SumProgress | undefined
   readonly isOver?: () => boolean
   /** False for a closed settlement: its payments are judged with their days. By default true. */
   readonly withPayments?: boolean
