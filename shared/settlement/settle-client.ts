@@ -43,10 +43,7 @@ type SettleResult = {
   readonly waiting?: { readonly eligibleMinor: Minor; readonly floorMinor: Minor }
 }
 
-const POSTED_ONLY: SettleResult = { settlement: undefined, isContinuing: true }
-
-/** A sweep and a trigger may run at the same time. The later run starts at the moved window. */
-const MAX_TRIES = 4
+const LEFT_TO_NEXT_RUN: SettleResult = { settlement: undefined, isContinuing: true }
 
 type SettleDeps = AssumeDeps & SumDeps & RecordDeps & Pick<Deps, 'queues' | 'randomBytes'>
 
@@ -72,18 +69,25 @@ export async function settleClient(
   const lastAsked = await postOverduePayments(deps, clientId, overdueAfter)
   // Of a chain of runs only the first and the last settle: each settlement is a transfer.
   const isBetween = overdueAfter !== undefined && lastAsked !== undefined
+  const result = isBetween ? LEFT_TO_NEXT_RUN : await settleWindow(deps, clientId, trigger)
+  // One message for both reasons: two messages would double with each run.
+  const isContinuing = lastAsked !== undefined || result.isContinuing
+  if (isContinuing) {
+    const { operator, requestId: request_id } = trigger
+    const overdue_after = lastAsked && toItem(lastAsked)
+    const body = { client_id: clientId, operator, request_id, overdue_after }
+    await deps.queues.send('settlements', { body, delaySeconds: 0, group: clientId })
+  }
+  return { ...result, isContinuing }
+}
+
+/** A sweep and a trigger may run at the same time. The later run starts at the moved window. */
+const MAX_TRIES = 4
+
+async function settleWindow(deps: SettleDeps, clientId: ClientId, trigger: SettleTrigger) {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const result = isBetween ? POSTED_ONLY : await settleOnce(deps, clientId, trigger)
-    if (result === undefined) continue
-    // One message for both reasons: two messages would double with each run.
-    const isContinuing = lastAsked !== undefined || result.isContinuing
-    if (isContinuing) {
-      const { operator, requestId: request_id } = trigger
-      const overdue_after = lastAsked && toItem(lastAsked)
-      const body = { client_id: clientId, operator, request_id, overdue_after }
-      await deps.queues.send('settlements', { body, delaySeconds: 0, group: clientId })
-    }
-    return { ...result, isContinuing }
+    const result = await settleOnce(deps, clientId, trigger)
+    if (result) return result
   }
   throw new Error('a settlement window kept moving while it was swept')
 }
@@ -119,7 +123,7 @@ async function settleOnce(deps: SettleDeps, clientId: ClientId, trigger: SettleT
     // Refused when another run was faster. This run has no time to sum again.
     await keepProgress(deps, clientId, window, { settlementId, sums, position, end })
     deps.log.info('settlement.summing', { client_id: clientId, payments: sums.paymentCount })
-    return { settlement: undefined, isContinuing: true }
+    return LEFT_TO_NEXT_RUN
   }
   // Read again, because summing can take minutes: the record has the current floor and bank
   // details.
