@@ -31,23 +31,22 @@ import { type EntrySums, SumProgressSchema } from './sum-entries.ts'
 const ENTITY = 'settlement'
 
 /** An absent id and another client's id throw the same 404 (spec 4.7). */
-export function findSettlement(deps: TableDeps, clientId: ClientId, id: string) {
-  return findAnySettlement(deps, id, clientId)
+export async function findSettlement(deps: TableDeps, clientId: ClientId, id: string) {
+  const item = await findItem(deps, id)
+  if (item?.['clientId'] !== clientId) throw notFound('settlement')
+  return v.parse(SettlementSchema, item)
 }
 
-/** Operators name no client. For them a row that cannot be read is 409. Throws 404. */
-export async function findAnySettlement(
-  deps: TableDeps,
-  id: string,
-  clientId?: ClientId,
-): Promise<Settlement> {
+/** For operators, who name no client. Throws 404, and 409 for a row that cannot be read. */
+export async function findAnySettlement(deps: TableDeps, id: string): Promise<Settlement> {
+  const item = await findItem(deps, id)
+  if (item === undefined) throw notFound('settlement')
+  return requireRow(SettlementSchema, item, 'settlement', id, item['owner'])
+}
+
+async function findItem(deps: TableDeps, id: string) {
   const settlementId = ifValid(SettlementIdSchema, id)
-  const item = settlementId && (await deps.table.get(settlementKey(settlementId)))
-  const isOther = clientId !== undefined && item?.['clientId'] !== clientId
-  if (item === undefined || isOther) throw notFound('settlement')
-  return clientId === undefined
-    ? requireRow(SettlementSchema, item, 'settlement', id, item['owner'])
-    : v.parse(SettlementSchema, item)
+  return settlementId && deps.table.get(settlementKey(settlementId))
 }
 
 /** Newest period first (spec 4.6). */
