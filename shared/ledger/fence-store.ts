@@ -23,7 +23,8 @@ export async function raiseFence(
   clientId: ClientId,
   end: Timestamp,
 ): Promise<void> {
-  const [changes, isLower] = [{ set: { closedUntil: end } }, below('closedUntil', end)]
+  const changes = { set: { closedUntil: end } }
+  const isLower = below('closedUntil', end)
   await raiseItem(deps, update(windowKey(clientId), changes, isLower), end)
   await Promise.all(
     Array.from({ length: LEDGER_SHARDS }, (_, shard) =>
