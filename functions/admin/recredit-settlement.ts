@@ -1,5 +1,5 @@
 import { adminHandler, REASONED } from '../../shared/runtime/admin-handler.ts'
-import { recreditSettlement } from '../../shared/settlement/close-settlement.ts'
+import { recreditSettlement } from '../../shared/settlement/recredit-settlement.ts'
 import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 
 export const handler = adminHandler(

@@ -11,7 +11,7 @@ import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { markSettlementPaid } from '../../../shared/payout/mark-settlement-paid.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
-import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
+import { recreditEntry } from '../../../shared/settlement/recredit-settlement.ts'
 import { entryAgainOf } from '../../../shared/settlement/return-payout.ts'
 import {
   entryKey,

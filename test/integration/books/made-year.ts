@@ -5,7 +5,7 @@ import { type Entry, figuresOf, netsOf, newEntry } from '../../../shared/journal
 import { putEntry } from '../../../shared/journal/entry-store.ts'
 import { shardRow } from '../../../shared/ledger/shard-store.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
-import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
+import { recreditEntry } from '../../../shared/settlement/recredit-settlement.ts'
 import { returnedEntry } from '../../../shared/settlement/return-payout.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { putSettlement } from '../../../shared/settlement/settlement-store.ts'

@@ -13,7 +13,7 @@ import { markSettlementFailed } from '../../../shared/payout/mark-settlement-fai
 import { payoutFigures } from '../../../shared/payout/payout-figures.ts'
 import { passGate } from '../../../shared/payout/payout-gate.ts'
 import { adjustLedger } from '../../../shared/posting/adjust-ledger.ts'
-import { recreditSettlement } from '../../../shared/settlement/close-settlement.ts'
+import { recreditSettlement } from '../../../shared/settlement/recredit-settlement.ts'
 import { returnPayout } from '../../../shared/settlement/return-payout.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { createPrng, type Prng } from '../../simulation/world/prng.ts'
