@@ -32,18 +32,13 @@ export type ApplyOutcome =
 /** The outcome of one decision. `again`: the payment has changed; read it and decide again. */
 type TryOutcome = ApplyOutcome | 'again'
 
-type OnCreating = (
-  deps: NewsDeps,
-  decision: Extract<Decision, { readonly creating: unknown }>,
-  news: ProviderNews,
-  source: NewsSource,
-  held: Steps<string>,
-) => Promise<TryOutcome>
-
-/** Without `onCreating`, a payment that is being created is never changed. */
+/**
+ * Without `onCreating`, a payment that is being created is never changed. A function that serves
+ * visible payments leaves it out, so that its bundle needs no access for such a commit.
+ */
 type ApplyOptions = {
   readonly readBefore?: StoredPayment | undefined
-  readonly onCreating?: OnCreating
+  readonly onCreating?: typeof creditCreatingPayment
 }
 
 /** Applies an answer, also to a payment in creation. */
