@@ -1,6 +1,6 @@
-import type { JournalDeps, TableDeps } from '../deps.ts'
+import type { JournalDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
-import { HISTORY_STEPS, type StageSettings } from '../stage-settings.ts'
+import { HISTORY_STEPS } from '../stage-settings.ts'
 import type { Item } from '../table/attributes.ts'
 import { entryKey, journalPk } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
@@ -44,7 +44,7 @@ export async function readEntries(
 }
 
 export async function* entryPages(
-  deps: TableDeps & { readonly stage: Pick<StageSettings, 'historySteps'> },
+  deps: JournalDeps,
   { clientId, span: { start, end }, after, limit, reads, read = parseEntry }: JournalRange,
 ): AsyncGenerator<{ readonly entries: readonly Entry[]; readonly more: boolean }> {
   if (end <= start) return

@@ -13,7 +13,7 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { REGISTER_BANK } from '../settlement/settlement-dto.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
 import { addMs, dayNumber, HOUR_MS, MINUTE_MS } from '../time.ts'
-import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
+import { type DatedDifference, unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
 import {
   confirmedDifferences,
   type Difference,
@@ -90,7 +90,7 @@ export async function requireUnrefused(deps: GateDeps, settlement: Settlement) {
 async function requireAccepted(
   deps: StoreDeps,
   clientId: ClientId,
-  standing: Parameters<typeof unacceptedDifferences>[2],
+  standing: readonly DatedDifference[],
 ) {
   const blocking = standing.filter((difference) => !mayBePaid(difference))
   const open = await unacceptedDifferences(deps, clientId, blocking)

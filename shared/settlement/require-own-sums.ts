@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { parseEntry } from '../journal/entry-store.ts'
-import { attributeName } from '../table/attributes.ts'
+import { attributeName, type Item } from '../table/attributes.ts'
 import { addMs, END_OF_TIME } from '../time.ts'
 import { unacceptedDifferences, withSince } from '../verdict/acceptances.ts'
 import { compare, mayBePaid, onlyIf, toValue, tryToMake } from '../verdict/difference.ts'
@@ -51,7 +51,7 @@ async function sumDifferences(deps: OwnSumDeps, settlement: Settlement, verdict:
   }
   const span = { start: sweptFrom, end: sweptUntil }
   // An entry that cannot be read is missing in the sums.
-  const read = (item: Parameters<typeof parseEntry>[0]) => tryToMake(() => parseEntry(item))
+  const read = (item: Item) => tryToMake(() => parseEntry(item))
   const start = { sums: emptySums(settlementId), remaining: [] }
   const { sums, remaining } = await sumPages(deps, { clientId, span, read }, start)
   const own = addBlock(sums, remaining, sweptFrom)

@@ -66,7 +66,7 @@ export async function listSettlementsOf(
 }
 
 /** An altered `owner` shows no other client's settlement. */
-function readOwn(clientId: ClientId, items: Parameters<typeof readRows>[1]) {
+function readOwn(clientId: ClientId, items: readonly (Item | undefined)[]) {
   const isOwn = v.check((settlement: Settlement) => settlement.clientId === clientId)
   return readRows(v.pipe(SettlementSchema, isOwn), items)
 }
@@ -104,8 +104,12 @@ export async function recordedSettlements(deps: TableDeps, clientId: ClientId) {
 }
 
 /** Those of the asked settlements that wait for their payout. */
-export async function recordedAmong(...asked: Parameters<typeof readSettlements>) {
-  const { settlements, unreadableIds } = await readSettlements(...asked)
+export async function recordedAmong(
+  deps: TableDeps,
+  ids: readonly SettlementId[],
+  owner?: ClientId,
+) {
+  const { settlements, unreadableIds } = await readSettlements(deps, ids, owner)
   return { settlements: settlements.filter(({ status }) => status === 'recorded'), unreadableIds }
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { chunks } from '../chunks.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps, JournalDeps } from '../deps.ts'
 import { addTotals, boundedTotals, DayTotalSchema, totalsOf } from '../journal/day-totals.ts'
 import {
   CLIENT_SIDES,
@@ -76,7 +76,7 @@ type Sum = SumProgress & { readonly remaining: readonly Entry[] }
  * with a whole block. `select` answers the entries of a page that count.
  */
 export async function sumPages(
-  deps: Parameters<typeof entryPages>[0],
+  deps: JournalDeps,
   { span, start = span.start, ...journal }: SummedWindow & { readonly start?: Timestamp },
   sum: Sum,
   isOver = () => false,

@@ -5,6 +5,7 @@ import {
   bookSuspense,
   bookSuspenseRefund,
   bookSuspenseVoid,
+  type HouseRow,
   houseRowOf,
 } from '../posting/house-journal.ts'
 import { isInRupiah, type ProviderTransaction } from '../provider/provider.ts'
@@ -73,7 +74,7 @@ export async function reconcileHeldMoney(
 }
 
 /** Suspense has the money by this row, or has lost it by the row's void. */
-function suspenseBookingsOf(deps: NewsDeps, row: Parameters<typeof bookingsOf>[1]) {
+function suspenseBookingsOf(deps: NewsDeps, row: HouseRow) {
   return bookingsOf(deps, row, ['suspense', 'suspense_refunded'])
 }
 

@@ -10,7 +10,7 @@ import { type Timestamp, TimestampSchema } from '../time.ts'
 import { type Difference, DifferenceSchema, isSame, withoutClient } from './difference.ts'
 
 /** `since`: when an audit found the difference first. */
-type DatedDifference = Difference & { readonly since: Timestamp }
+export type DatedDifference = Difference & { readonly since: Timestamp }
 
 /** What the record of an action says of the approval that it has used up. */
 export const UsingSchema = v.object({

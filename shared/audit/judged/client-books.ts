@@ -137,8 +137,12 @@ export async function* storedSettlements(
 }
 
 /** All settlements of a client, in the order of their windows. */
-export async function readStoredSettlements(...asked: Parameters<typeof storedSettlements>) {
-  const pages = await Array.fromAsync(storedSettlements(...asked))
+export async function readStoredSettlements(
+  deps: TableDeps,
+  clientId: ClientId,
+  lastId: SettlementId | undefined,
+) {
+  const pages = await Array.fromAsync(storedSettlements(deps, clientId, lastId))
   return {
     settlements: pages
       .flatMap(({ stored }) => stored)

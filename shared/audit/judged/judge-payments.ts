@@ -17,7 +17,7 @@ import {
   tryToMake,
   unreadableRow,
 } from '../../verdict/difference.ts'
-import { judgeEntries } from '../rows/judge-entries.ts'
+import { type EntryReads, judgeEntries } from '../rows/judge-entries.ts'
 import { rowDifferences } from '../rows/row-differences.ts'
 import { auditEvent, auditStrayEvents, eventNamesOf } from './audit-events.ts'
 import { OLD_MS } from './client-books.ts'
@@ -56,7 +56,7 @@ export async function judgePayments(
   return { payments, differences: [unreadable, differences, ...others, deliveries].flat() }
 }
 
-type OwnReads = Parameters<typeof judgeEntries>[3] & { readonly eventReads?: Reads | undefined }
+type OwnReads = EntryReads & { readonly eventReads?: Reads | undefined }
 
 /** Judges payments by their own facts, by their entries and, with `eventReads`, by their events. */
 export async function judgeOwn(

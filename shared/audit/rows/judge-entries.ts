@@ -12,16 +12,21 @@ import { compare, tryToMake } from '../../verdict/difference.ts'
 import { auditSums } from './audit-legs.ts'
 import { rowDifferences } from './row-differences.ts'
 
+export type EntryReads = {
+  readonly reads: Reads
+  /** Entries that the caller has read: only the others are read. */
+  readonly knownItems?: readonly Item[] | undefined
+}
+
 /**
- * Derives every entry of each payment, and compares it with what is stored. `knownItems`: those
- * that the caller has read; only the others are read. Altered figures may form no entry; the
- * payment's own row has that difference.
+ * Derives every entry of each payment, and compares it with what is stored. Altered figures may
+ * form no entry; the payment's own row has that difference.
  */
 export async function judgeEntries(
   deps: TableDeps,
   clientId: ClientId,
   payments: readonly Payment[],
-  { reads, knownItems }: { readonly reads: Reads; readonly knownItems?: readonly Item[] },
+  { reads, knownItems }: EntryReads,
 ) {
   const byPayment = new Map(
     payments.map((payment) => [payment, tryToMake(() => entriesOf(payment)) ?? []] as const),
@@ -56,7 +61,7 @@ async function readEntries(
   deps: TableDeps,
   clientId: ClientId,
   entries: readonly Entry[],
-  { knownItems, reads }: Parameters<typeof judgeEntries>[3],
+  { knownItems, reads }: EntryReads,
 ) {
   const found = new Map<unknown, Item>(knownItems?.map((item) => [item['sk'], item]))
   const skOf = (entry: Entry) => entryKey(clientId, entry).sk
