@@ -201,9 +201,9 @@ export function isPossibleFee(
  */
 export async function endCreditedMoney(
   deps: HeldDeps,
-  credits: readonly Pick<Posting, 'payment'>[],
+  payments: readonly Payment[],
 ): Promise<void> {
-  const ids = credits.flatMap(({ payment }) => payment.capture?.providerPaymentId ?? [])
+  const ids = payments.flatMap(({ capture }) => capture?.providerPaymentId ?? [])
   for (const item of await findSuspenseByIds(deps, ids)) await endAsCredited(deps, item)
 }
 

@@ -232,7 +232,8 @@ function mayHaveOlderForm({ transaction, payment }: Row): boolean {
 async function postSettledRows(deps: NewsDeps, rows: readonly Row[]): Promise<readonly Row[]> {
   try {
     const postings = rows.flatMap((row) => postingByRow(deps, row) ?? [])
-    await endCreditedMoney(deps, postings)
+    const payments = postings.map(({ payment }) => payment)
+    await endCreditedMoney(deps, payments)
     const posted = await postPayments(deps, postings)
     const postedById = new Map(posted.map((payment) => [payment?.paymentId, payment]))
     return rows.map(({ transaction, payment }) => ({

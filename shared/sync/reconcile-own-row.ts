@@ -63,7 +63,7 @@ export async function reconcileOwnRow(
       return recordUnmatchedRow(deps, transaction, current)
     // The settlement that posts an overdue payment by this row does not end its held money.
     if (ownRow === undefined || postedAt >= addMs(createdAt, FEE_WAIT_MS))
-      await endCreditedMoney(deps, [{ payment: current }])
+      await endCreditedMoney(deps, [current])
     const contradiction = row.contradicts && {
       ...paymentFinding(deps, current, transaction, 'row_contradicts'),
       // What waits at the provider until the payment is posted.

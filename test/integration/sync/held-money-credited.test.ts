@@ -152,13 +152,13 @@ describe('held money that a payment is credited with after all', () => {
     credit,
   }) => {
     await credit()
-    const credits = [{ payment: await paymentOf(deps, paid) }]
+    const payments = [await paymentOf(deps, paid)]
 
-    const ending = endCreditedMoney(beforeFirst(deps, 'transact', held.refund), credits)
+    const ending = endCreditedMoney(beforeFirst(deps, 'transact', held.refund), payments)
 
     await expect(ending).rejects.toMatchObject({ code: 'conflict' })
     expect(await held.reread()).toMatchObject({ status: 'open' })
-    await endCreditedMoney(deps, credits)
+    await endCreditedMoney(deps, payments)
     expect(await held.reread()).toMatchObject({ status: 'open', refundedMinor: 20_000 })
   })
 
