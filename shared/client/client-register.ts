@@ -1,6 +1,7 @@
 import * as v from 'valibot'
+import { mapInChunks } from '../chunks.ts'
 import type { Deps, TableDeps } from '../deps.ts'
-import { ClientIdSchema } from '../ids.ts'
+import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { CursorTime } from '../page.ts'
 import { auditRecordKey, auditRecordPk } from '../table/keys.ts'
@@ -65,6 +66,22 @@ export async function* registeredClients(
   })
   for await (const { items, cursor } of pages)
     yield { clients: items.flatMap(({ sk }) => registeredIn(sk) ?? []), isLast: !cursor }
+}
+
+/**
+ * Sends a message for each client, so that a slow or broken client delays no other client. Answers
+ * the number of clients.
+ */
+export async function sendForEachClient(
+  deps: TableDeps,
+  send: (clientId: ClientId) => Promise<unknown>,
+) {
+  let count = 0
+  for await (const { clients } of registeredClients(deps, { limit: 1_000 })) {
+    await mapInChunks(clients, 10, ({ clientId }) => send(clientId))
+    count += clients.length
+  }
+  return count
 }
 
 export function registrationKey({ clientId, createdAt }: Registered) {

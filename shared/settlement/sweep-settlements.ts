@@ -1,7 +1,5 @@
-import { mapInChunks } from '../chunks.ts'
-import { registeredClients } from '../client/client-register.ts'
-import type { Deps, TableDeps } from '../deps.ts'
-import type { ClientId } from '../ids.ts'
+import { sendForEachClient } from '../client/client-register.ts'
+import type { Deps } from '../deps.ts'
 import { addMs, DAY_MS } from '../time.ts'
 import { recordedAmong, settlementIdsOf } from './settlement-store.ts'
 
@@ -19,19 +17,6 @@ export async function sweepSettlements(deps: Pick<Deps, 'table' | 'queues' | 'lo
   )
   deps.log.info('sweep.completed', { clients })
   return { clients }
-}
-
-/** A slow or broken client delays no other client. Answers the number of clients. */
-export async function sendForEachClient(
-  deps: TableDeps,
-  send: (clientId: ClientId) => Promise<unknown>,
-) {
-  let count = 0
-  for await (const { clients } of registeredClients(deps, { limit: 1_000 })) {
-    await mapInChunks(clients, 10, ({ clientId }) => send(clientId))
-    count += clients.length
-  }
-  return count
 }
 
 /** An operator pays out within a day, or after a weekend. */
