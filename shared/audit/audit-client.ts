@@ -20,7 +20,7 @@ import {
   type Verdict,
 } from '../verdict/verdict-store.ts'
 import { type AuditDeps, figureParts, historyParts, type Part, REGISTERED } from './history.ts'
-import { auditUnderWay, judgeNewest, judgeParts } from './judge-parts.ts'
+import { auditUnderWay, judgeParts, judgeRange } from './judge-parts.ts'
 import { findAuditedClient, readableLedger } from './judged/client-books.ts'
 
 export type RunDeps = AuditDeps & Pick<Deps, 'newId' | 'queues' | 'alerts' | 'log'>
@@ -38,8 +38,8 @@ export async function auditClient(deps: RunDeps, clientId: ClientId, auditId?: s
   if (audit === undefined) return
   const { day } = audit
   const isOver = runLimit(deps)
-  const isNew = audit.auditId !== auditId
-  const figures = isNew ? await judgeFigures(deps, client, before) : undefined
+  const isFirstRun = audit.auditId !== auditId
+  const figures = isFirstRun ? await judgeFigures(deps, client, before) : undefined
   const verdict = await readVerdict(deps, clientId)
   const parts = await historyParts(deps, client, verdict, day)
   const { byPart, progress } = await judgeParts(parts, audit, isOver)
@@ -49,14 +49,14 @@ export async function auditClient(deps: RunDeps, clientId: ClientId, auditId?: s
   else deps.log.info('audit.completed', { client_id: clientId, audit_of: 'client' })
   // Last, because an alert that fails ends this run. In the first run, because a later one may be
   // on another day, or never be.
-  if (isNew) await alertEndingKeys(deps, clientId)
+  if (isFirstRun) await alertEndingKeys(deps, clientId)
 }
 
 async function judgeFigures(deps: RunDeps, client: Client, verdict: Verdict) {
   const { clientId } = client
   const figuresAt = deps.now()
   const debt = await alertOwing(deps, clientId, verdict)
-  const { byPart } = await judgeNewest(await figureParts(deps, client))
+  const { byPart } = await judgeRange(await figureParts(deps, client))
   const changed = { figuresAt, ...debt }
   const { added } = await recordDifferences(deps, clientId, byPart, changed, figuresAt)
   return { added, byPart }
@@ -170,7 +170,7 @@ export async function auditLedger(deps: RunDeps, clientId: ClientId, from?: stri
   const readFrom = deps.now()
   const day = dayNumber(readFrom)
   const parts = await historyParts(deps, client, { ...before, historyDay: undefined }, day)
-  const { byPart, partial, next, unread } = await judgeNewest(parts, { from, ...times })
+  const { byPart, partial, next, unread } = await judgeRange(parts, { from, ...times })
   // Only a call that began with the newest part knows that all parts were judged.
   const isWhole = from === undefined && next === undefined
   const changed = isWhole ? { historyDay: day, progress: undefined } : {}

@@ -17,7 +17,7 @@ import {
 import { leaveToDailyAudit, type RunDeps, runTimes } from './audit-client.ts'
 import { gatewayParts } from './gateway-parts.ts'
 import { type Part, REGISTERED, SUSPENSE } from './history.ts'
-import { auditUnderWay, judgeNewest, judgeParts } from './judge-parts.ts'
+import { auditUnderWay, judgeParts, judgeRange } from './judge-parts.ts'
 
 /**
  * Audits the gateway daily: the house journal, suspense and the register of clients, new rows each
@@ -53,7 +53,7 @@ export async function auditWholeGateway(deps: RunDeps, from?: string) {
   const before = await readVerdict(deps, GATEWAY_OWNER)
   const all = await gatewayParts(deps, { ...before, historyDay: undefined }, day)
   const { parts, ofClients } = ownParts(all)
-  const { byPart, partial, next, unread } = await judgeNewest(parts, { from, ...runTimes(deps) })
+  const { byPart, partial, next, unread } = await judgeRange(parts, { from, ...runTimes(deps) })
   const isWhole = from === undefined && next === undefined
   const changed = isWhole ? { figuresAt, historyDay: day, progress: undefined } : {}
   await recordAll(deps, { byPart, ofClients, changed, readFrom: figuresAt })

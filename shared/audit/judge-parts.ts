@@ -24,7 +24,7 @@ export async function judgeParts(
   const begun = progress.part === partsLeft[0]?.key ? progress : undefined
   const { byPart, stopped } = await judgeSome(partsLeft, { begun, isOver })
   const last = partsLeft[byPart.size - 1]
-  const left = stopped && {
+  const next = stopped && {
     auditId,
     beganAt,
     day,
@@ -32,7 +32,7 @@ export async function judgeParts(
     found: foremost(stopped.found, MAX_KEPT),
     done: last ? orderOf(last) : done,
   }
-  return { byPart, progress: left }
+  return { byPart, progress: next }
 }
 
 /** Each run reads at least one part. `stopped`: at this part, which is not judged whole. */
@@ -74,12 +74,12 @@ export function auditUnderWay(
 }
 
 /**
- * Judges parts for an operator, in their order. `from`: the part where an earlier call ended.
- * `next`: the first part that this call has not read whole; its `partial` differences are not all
- * of them. `unread`: the part of `from`, if this call had no time for all of it. Another call would
- * end there again, so `next` is the part after it.
+ * Judges parts in their order, without the progress of an audit. `from`: the part where an earlier
+ * call ended. `next`: the first part that this call has not read whole; its `partial` differences
+ * are not all of them. `unread`: the part of `from`, if this call had no time for all of it.
+ * Another call would end there again, so `next` is the part after it.
  */
-export async function judgeNewest(parts: readonly Part[], { from, until, ...limits }: Extent = {}) {
+export async function judgeRange(parts: readonly Part[], { from, until, ...limits }: Extent = {}) {
   const first = from === undefined ? 0 : placeOf(parts, from)
   const last = until === undefined ? parts.length : placeOf(parts, until)
   const { byPart, stopped } = await judgeSome(parts.slice(first, last), limits)

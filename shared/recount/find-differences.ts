@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { figureParts, historyParts, type Part } from '../audit/history.ts'
-import { type Extent, judgeNewest } from '../audit/judge-parts.ts'
+import { type Extent, judgeRange } from '../audit/judge-parts.ts'
 import { readingInto } from '../audit/judged/audit-entries.ts'
 import { readableLedger, readClientBooks } from '../audit/judged/client-books.ts'
 import type { Client } from '../client/client.ts'
@@ -24,7 +24,7 @@ export async function findDifferences(deps: RecountDeps, client: Client, asked: 
   const { clientId } = client
   const before = await windowAndChain(deps, clientId)
   const verdict = await readVerdict(deps, clientId)
-  const figures = await judgeNewest(await figureParts(deps, client))
+  const figures = await judgeRange(await figureParts(deps, client))
   const parts = await historyParts(
     deps,
     client,
@@ -92,7 +92,7 @@ export type Unread = {
 export async function readParts(deps: RecountDeps, parts: readonly Part[], asked: Parts) {
   const isOver = timeLimit(deps, asked.until === undefined ? AUDIT_MS : AUDIT_AGAIN_MS)
   const isLate = timeLimit(deps, LATE_MS)
-  const { byPart, next, unread } = await judgeNewest(parts, { ...asked, isOver, isLate })
+  const { byPart, next, unread } = await judgeRange(parts, { ...asked, isOver, isLate })
   const left: Left[] = unread === undefined ? [] : [{ id: unread, why: LONG, ends: [] }]
   for (const [id, found] of byPart) {
     const why = `it has more differences; write this plan, then call with from "${id}"`

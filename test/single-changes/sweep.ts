@@ -1,6 +1,6 @@
 import { auditLedger } from '../../shared/audit/audit-client.ts'
 import { gatewayParts } from '../../shared/audit/gateway-parts.ts'
-import { judgeNewest } from '../../shared/audit/judge-parts.ts'
+import { judgeRange } from '../../shared/audit/judge-parts.ts'
 import type { ClientId } from '../../shared/ids.ts'
 import { exists, put, remove } from '../../shared/table/step.ts'
 import { dayNumber } from '../../shared/time.ts'
@@ -40,7 +40,7 @@ async function differencesIn({ deps, base, clientId }: Audited, change: SingleCh
   const ledger = await auditLedger(auditor, clientId)
   const whole = { historyDay: undefined, standing: [] }
   const parts = await gatewayParts(auditor, whole, dayNumber(auditor.now()))
-  const gateway = await judgeNewest(parts)
+  const gateway = await judgeRange(parts)
   return {
     differences: [...ledger.differences, ...gateway.byPart.values()].flat(),
     isInconclusive: ledger.balanced === 'inconclusive',

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { gatewayParts } from '../../shared/audit/gateway-parts.ts'
 import { dueOn, historyParts, type Part } from '../../shared/audit/history.ts'
-import { judgeNewest } from '../../shared/audit/judge-parts.ts'
+import { judgeRange } from '../../shared/audit/judge-parts.ts'
 import { auditEvent } from '../../shared/audit/judged/audit-events.ts'
 import { auditChain } from '../../shared/audit/judged/audit-figures.ts'
 import { paymentRules } from '../../shared/audit/judged/derive-payment.ts'
@@ -258,12 +258,12 @@ it('a part that was not read to its end has no differences, and the next call be
   const parts = [partOf({ place: 'a' }), { ...partOf(undefined), key: 'house' }]
   const from = 'suspense'
   const judged = { byPart: new Map(), partial: new Map([[from, differing]]), next: from }
-  expect(await judgeNewest(parts)).toStrictEqual(judged)
+  expect(await judgeRange(parts)).toStrictEqual(judged)
   const passed = { ...judged, unread: from, next: 'house' }
-  expect(await judgeNewest(parts, { from })).toStrictEqual(passed)
+  expect(await judgeRange(parts, { from })).toStrictEqual(passed)
   const { unread } = await readParts(memoryDeps(), parts, { from })
   expect(unread).toMatchObject({ left: [{ id: from }], next: 'house' })
-  await expect(judgeNewest(parts, { from: 'none' })).rejects.toThrow('no part')
+  await expect(judgeRange(parts, { from: 'none' })).rejects.toThrow('no part')
 })
 
 it('a recount says of a part with a thousand differences that it may have more', async () => {
