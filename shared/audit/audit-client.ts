@@ -19,7 +19,8 @@ import {
   recordDifferences,
   type Verdict,
 } from '../verdict/verdict-store.ts'
-import { type AuditDeps, figureParts, historyParts, type Part, REGISTERED } from './history.ts'
+import { figureParts, historyParts } from './client-parts.ts'
+import { type AuditDeps, type Part, REGISTERED } from './due-parts.ts'
 import { auditUnderWay, judgeParts, judgeRange } from './judge-parts.ts'
 import { findAuditedClient, readableLedger } from './judged/client-books.ts'
 

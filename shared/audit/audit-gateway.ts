@@ -15,8 +15,8 @@ import {
   type Verdict,
 } from '../verdict/verdict-store.ts'
 import { leaveToDailyAudit, type RunDeps, runTimes } from './audit-client.ts'
+import { type Part, REGISTERED, SUSPENSE } from './due-parts.ts'
 import { gatewayParts } from './gateway-parts.ts'
-import { type Part, REGISTERED, SUSPENSE } from './history.ts'
 import { auditUnderWay, judgeParts, judgeRange } from './judge-parts.ts'
 
 /**

@@ -15,7 +15,7 @@ import {
   dueParts,
   type Part,
   SUSPENSE,
-} from './history.ts'
+} from './due-parts.ts'
 import { auditBatches } from './judged/audit-batches.ts'
 import {
   auditHouseAdjustments,

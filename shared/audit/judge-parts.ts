@@ -3,7 +3,7 @@ import { invalid } from '../errors.ts'
 import { dayNumber } from '../time.ts'
 import { type Difference, foremost } from '../verdict/difference.ts'
 import type { Verdict } from '../verdict/verdict-store.ts'
-import { orderOf, type Part } from './history.ts'
+import { orderOf, type Part } from './due-parts.ts'
 
 type Progress = NonNullable<Verdict['progress']>
 

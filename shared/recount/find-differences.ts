@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { figureParts, historyParts, type Part } from '../audit/history.ts'
+import { figureParts, historyParts } from '../audit/client-parts.ts'
+import type { Part } from '../audit/due-parts.ts'
 import { type Extent, judgeRange } from '../audit/judge-parts.ts'
 import { readingInto } from '../audit/judged/audit-entries.ts'
 import { readableLedger, readClientBooks } from '../audit/judged/client-books.ts'

@@ -1,4 +1,4 @@
-import type { AuditDeps } from '../audit/history.ts'
+import type { AuditDeps } from '../audit/due-parts.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
 import type { Deps } from '../deps.ts'
 import type { Entry } from '../journal/entry.ts'

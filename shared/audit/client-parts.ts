@@ -1,7 +1,4 @@
-import * as v from 'valibot'
 import type { Client } from '../client/client.ts'
-import type { Deps } from '../deps.ts'
-import { InvariantError } from '../errors.ts'
 import { slotOf } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { digestOfSums } from '../settlement/long-settlement.ts'
@@ -9,8 +6,21 @@ import { isLong } from '../settlement/settlement.ts'
 import { mayChangeSums } from '../settlement/settlement-store.ts'
 import { SumProgressSchema } from '../settlement/sum-entries.ts'
 import { DAY_MS, dayNumber, timestampOf } from '../time.ts'
-import { confirmedDifferences, type Difference, withoutClient } from '../verdict/difference.ts'
+import { confirmedDifferences, withoutClient } from '../verdict/difference.ts'
 import type { Verdict } from '../verdict/verdict-store.ts'
+import {
+  type AuditDeps,
+  CYCLE_DAYS,
+  catchBadRows,
+  confirmedPart,
+  type DuePart,
+  dayOfSlot,
+  dueOn,
+  dueParts,
+  type Part,
+  REGISTERED,
+  SUSPENSE,
+} from './due-parts.ts'
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
 import { dayText, FIRST_DAY, LAST_DAY, readHouse } from './judged/audit-journal.ts'
 import { auditVerdict } from './judged/audit-progress.ts'
@@ -26,26 +36,6 @@ import {
   withCarried,
 } from './judged/client-books.ts'
 import { judgeListed } from './judged/judge-payments.ts'
-
-export type AuditDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'monotonicMs'>
-
-/** Parts are judged separately. A difference stands under the key of its part. */
-export type Part = {
-  readonly key: string
-  /** The last day of the rows that it judges, in days since 1970; absent for all days. */
-  readonly day?: number
-  /** With a `state` in its answer the part is not whole: another call continues there. */
-  readonly judge: (
-    state: unknown,
-    isOver: () => boolean,
-  ) => Promise<{ readonly differences: readonly Difference[]; readonly state?: unknown }>
-  /** What this part judges for a payout: the settlement's id, and the digest of its sums. */
-  readonly longSettlement?: readonly [settlementId: string, digest: string]
-}
-
-export const SUSPENSE = 'suspense'
-/** Of a client: the gateway's audit judges it too, and finds the same. */
-export const REGISTERED = 'registered'
 
 /**
  * What each audit judges first: figures, verdict, registration, keys, endpoints and recent changes.
@@ -63,41 +53,6 @@ export async function figureParts(deps: AuditDeps, client: Client) {
     confirmedPart(deps, 'trails', () => auditTrails(deps, clientId, { full: false })),
   ]
   return parts.map(catchBadRows)
-}
-
-const UNREADABLE_PART = 'part.rows'
-
-/**
- * A part whose rows make its judgement impossible is a difference, so that it stops no other part,
- * client or run.
- */
-function catchBadRows(part: Part): Part {
-  return {
-    ...part,
-    judge: async (state, isOver) => {
-      try {
-        return await part.judge(state, isOver)
-      } catch (error) {
-        if (!isOfRows(error)) throw error
-        const found = error instanceof InvariantError ? error.message : 'unreadable'
-        const difference = { what: UNREADABLE_PART, id: part.key, expected: 'readable', found }
-        return { differences: [difference] }
-      }
-    },
-  }
-}
-
-/** The same rows would throw again, unlike an error of the table. */
-function isOfRows(error: unknown) {
-  return error instanceof InvariantError || error instanceof RangeError || v.isValiError(error)
-}
-
-export function confirmedPart(
-  deps: AuditDeps,
-  key: string,
-  judge: Parameters<typeof confirmedDifferences>[1],
-) {
-  return { key, judge: async () => ({ differences: await confirmedDifferences(deps, judge) }) }
 }
 
 /**
@@ -154,66 +109,6 @@ export async function historyParts(
   return dueParts(parts, standing)
 }
 
-function listedPart(
-  deps: AuditDeps,
-  { clientId }: Client,
-  name: string,
-  span: readonly [string, string],
-): Part {
-  return {
-    key: `payments ${name}`,
-    judge: (state, isOver) => judgeListed(deps, clientId, { span, state, isOver }),
-  }
-}
-
-export type DuePart = readonly [isPartDue: boolean, part: Part]
-
-/** The due parts and all parts in which a difference stands, in the order of an audit. */
-export function dueParts(parts: readonly DuePart[], standing: Verdict['standing']) {
-  const wanted = new Set(standing.map(({ part }) => part))
-  return parts
-    .flatMap(([isPartDue, part]) => (isPartDue || wanted.has(part.key) ? [part] : []))
-    .toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
-    .map(catchBadRows)
-}
-
-/**
- * A long settlement that waits for a payout comes first. Then newest first, because a restore tears
- * the newest rows.
- */
-export function orderOf({ key, day, longSettlement }: Part) {
-  return longSettlement ? ` ${key}` : `${day === undefined ? 0 : 99_999 - day} ${key}`
-}
-
-/** All of the last hundred days is read in thirty days, older history in 360. */
-export const CYCLE_DAYS = 30
-const OLD_CYCLE_DAYS = 360
-const RECENT_DAYS = 100
-
-/** All days are due without an earlier share, or with one that is not in the past. */
-export function dueOn(today: number, historyDay: number | undefined): (day: number) => boolean {
-  const missed =
-    historyDay === undefined || historyDay > today ? OLD_CYCLE_DAYS : today - historyDay
-  return (day) => {
-    const age = today - day
-    const recentAge = Math.min(age, RECENT_DAYS)
-    return (
-      age - Math.max(ageAtCycleStart(recentAge, CYCLE_DAYS), ageAtCycleStart(age, OLD_CYCLE_DAYS)) <
-      missed
-    )
-  }
-}
-
-/** The age of a day, in days, when its present cycle began. */
-function ageAtCycleStart(age: number, cycle: number) {
-  return Math.floor(age / cycle) * cycle
-}
-
-/** The newest day, up to today, on which the share of a slot is due. */
-export function dayOfSlot(today: number, slot: number) {
-  return today - ((today - slot) % CYCLE_DAYS)
-}
-
 /** Listed suspense of the client, and suspense that its register and the house journal name. */
 function suspensePart(deps: AuditDeps, { clientId }: Client): Part {
   return {
@@ -231,6 +126,18 @@ function suspensePart(deps: AuditDeps, { clientId }: Client): Part {
       })
       return { ...left, differences: differences.map(withoutClient) }
     },
+  }
+}
+
+function listedPart(
+  deps: AuditDeps,
+  { clientId }: Client,
+  name: string,
+  span: readonly [string, string],
+): Part {
+  return {
+    key: `payments ${name}`,
+    judge: (state, isOver) => judgeListed(deps, clientId, { span, state, isOver }),
   }
 }
 
