@@ -27,7 +27,6 @@ export function parseEntry(item: Item): Entry {
 
 export type EntryPosition = v.InferOutput<typeof PositionSchema>
 
-/** Reads consistently; undefined where no entry is. */
 export async function findEntry(
   deps: TableDeps,
   clientId: ClientId,

@@ -25,7 +25,6 @@ export type JournalRange = {
 /** The most queries for one page: few entries are hidden from merchants. */
 const MAX_QUERIES = 10
 
-/** A page costs one entry more than it answers. */
 export async function readEntries(
   deps: JournalDeps,
   { limit, ...range }: JournalRange & { readonly limit: number },

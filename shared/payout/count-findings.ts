@@ -65,7 +65,6 @@ const UNCOUNTED: ReadonlySet<string> = new Set([
   ...MOVED_CAUSES,
 ])
 
-/** The payment that a case or a finding names. */
 function namedPayment(noted: Noted) {
   const { kind, cause, paymentId } = { ...noted, ...saidById(noted.suspenseId) }
   if (kind === 'money' || UNCOUNTED.has(cause)) return []

@@ -289,8 +289,8 @@ export function bookSuspenseVoid(
     // Of a credited payment's row the void is the payment's.
     if (item.isVoid || item.resolution === 'credited') return undefined
     const set = { isVoid: true, ...(item.status === 'open' && REFUNDED) } as const
-    const [resolvedMinor, heldMinor] = [resolvedAmountOf(item), heldAmountOf(item)]
-    const legs = suspenseVoidLegs({ ...item, resolvedMinor, heldMinor })
+    const resolvedMinor = resolvedAmountOf(item)
+    const legs = suspenseVoidLegs({ ...item, resolvedMinor, heldMinor: heldAmountOf(item) })
     return { set, type: 'suspense_refunded', legs }
   })
 }

@@ -148,7 +148,8 @@ function feeOf({ payment, by }: Posting, at: Timestamp): FinalFee {
 }
 
 function stepsOf(planned: readonly PostingPlan[], postedAt: Timestamp): Steps<string> {
-  const netMinor = planned.reduce((sum, posting) => plus(sum, posting.netMinor), ZERO)
+  const netMinor = planned.reduce((sum, plan) => plus(sum, plan.netMinor), ZERO)
+  // All have one shard, so each names the same step of the ledger.
   const steps = planned.flatMap(({ posting: { payment, by }, after }) => [
     { ledger: moveCredit(payment, netMinor, postedAt) },
     changeMoney(payment, after),

@@ -125,7 +125,8 @@ const DERIVED_ID = /^.{14}8/
  */
 export function saidById(suspenseId: string) {
   const at = suspenseId.lastIndexOf('#')
-  const [subject, cause] = [suspenseId.slice(0, Math.max(0, at)), suspenseId.slice(at + 1)]
+  const subject = suspenseId.slice(0, Math.max(0, at))
+  const cause = suspenseId.slice(at + 1)
   if (at < 0 || !FINDING_CAUSES.has(cause)) return {}
   const isPayment = cause !== 'event_gone' && DERIVED_ID.test(subject)
   const paymentId = isPayment ? ifValid(PaymentIdSchema, subject) : undefined

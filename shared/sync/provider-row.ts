@@ -23,8 +23,9 @@ export type RowWithPayment = {
 
 /**
  * `booked`: the money is credited or in suspense, and the sync reads the row again until it has
- * settled. `done`: nothing is left to do. `open`: the sync checks the row again; `unasked`: so, and
- * this run asked the provider nothing. `passed_over`: the row concerns no payment, or is not final.
+ * settled. `done`: nothing is left to do. `open`: the sync checks the row again. `unasked`: like
+ * `open`, but this run may ask the provider nothing more. `passed_over`: the row concerns no
+ * payment, or is not final.
  */
 export type Reconciled =
   | { readonly booked: Payment | undefined }

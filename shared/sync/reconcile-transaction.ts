@@ -51,7 +51,7 @@ export async function reconcileTransaction(
   lookups: Lookups,
 ): Promise<Reconciled> {
   const reconciled = await reconcileRow(deps, row, lookups)
-  await followHouseRow(deps, row)
+  await bookLaterChange(deps, row)
   return reconciled
 }
 
@@ -288,7 +288,7 @@ function namedBy(answer: NewsAnswer, transaction: ProviderTransaction): Provider
 }
 
 /** What the provider changes of a row after the house has booked it, or booked it back. */
-async function followHouseRow(deps: NewsDeps, { transaction, payment }: RowWithPayment) {
+async function bookLaterChange(deps: NewsDeps, { transaction, payment }: RowWithPayment) {
   if (transaction.type === 'payment' || transaction.status !== 'success') return
   const { reversal, ...booked } = await bookingsOf(deps, houseRowOf(transaction))
   const { unmatched, topup, withdrawal, suspense_refunded: refund } = booked

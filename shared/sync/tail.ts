@@ -106,7 +106,8 @@ export async function readHourAgain(
   deps: StoreDeps,
   transaction: ProviderTransaction,
 ): Promise<void> {
-  const [now, slice] = [deps.now(), sliceOf(transaction)]
+  const now = deps.now()
+  const slice = sliceOf(transaction)
   const hour = { ...slice, id: `again#${slice.id}`, reads: MAX_READS, settlesBy: now }
   await registerReading(deps, hour, { dueAt: now, maxReads: Number.MAX_SAFE_INTEGER })
 }

@@ -89,7 +89,6 @@ export async function auditSubjects(
   return judged.flatMap(({ differences }) => differences)
 }
 
-/** Each acceptance names its approval. */
 async function auditAccepted(deps: TableDeps, owner: string, records: readonly AuditRecord[]) {
   const approved = await mapInChunks(records, SIDE_BY_SIDE, (record) =>
     findAccepted(deps, owner, record),

@@ -89,7 +89,6 @@ async function tryToApply(
   throw new Error('a payment kept changing while news about it was applied')
 }
 
-/** The stored payment that a reference of ours names. */
 export async function findNamedPayment(deps: NewsDeps, news: { reference?: string | undefined }) {
   const paymentId = paymentIdOf(news.reference)
   return paymentId && findStoredPayment(deps, paymentId)
