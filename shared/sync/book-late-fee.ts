@@ -6,7 +6,7 @@ import type { Payment } from '../payment/payment.ts'
 import { bookTransfer, type HouseRow, houseRowOf } from '../posting/house-journal.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { type NamedPayment, recordSuspense } from '../suspense/record-suspense.ts'
-import { recordRowAgain, syncFinding } from './provider-row.ts'
+import { recordReinstatedRow, syncFinding } from './provider-row.ts'
 
 type Booked = Pick<HouseEntry, 'providerMinor' | 'amountMinor' | 'feeMinor'>
 
@@ -54,7 +54,7 @@ export async function bookLateFeeOfMovement(
 ) {
   const moved = payment.movements.filter((row) => row.transactionId === transaction.transactionId)
   const undone = moved.find(({ type }) => type === 'reversal')
-  if (undone) await recordRowAgain(deps, transaction, undone.at, payment)
+  if (undone) await recordReinstatedRow(deps, transaction, undone.at, payment)
   // A row that has changed its type may have moved twice. Then no movement has all of its fee.
   else if (moved.length === 1) await bookLateFee(deps, transaction, moved[0], payment)
 }

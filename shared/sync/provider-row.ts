@@ -186,7 +186,7 @@ export async function transferCaseOf(
  * After the books undid the row the provider shows it again. A person must decide. `undoneAt`: of
  * a payment's row by the provider's clock; of a row of the house when the books undid it.
  */
-export async function recordRowAgain(
+export async function recordReinstatedRow(
   deps: NewsDeps,
   transaction: ProviderTransaction,
   undoneAt: Timestamp | undefined,

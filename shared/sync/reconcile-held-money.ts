@@ -16,7 +16,7 @@ import { bookLateFee } from './book-late-fee.ts'
 import {
   moneyRowOf,
   type Reconciled,
-  recordRowAgain,
+  recordReinstatedRow,
   recordRowFinding,
   syncFinding,
 } from './provider-row.ts'
@@ -90,7 +90,7 @@ async function reconcileBookedMoney(
     deps,
     houseRowOf(transaction),
   )
-  if (lost) return recordRowAgain(deps, transaction, lost.postedAt, item)
+  if (lost) return recordReinstatedRow(deps, transaction, lost.postedAt, item)
   if (suspense === undefined) {
     await recordUnmatchedRow(deps, transaction, item)
     return

@@ -15,7 +15,7 @@ import {
   findMovedPayment,
   isYoung,
   type Reconciled,
-  recordRowAgain,
+  recordReinstatedRow,
   recordRowFinding,
   rowFinding,
   transferCaseOf,
@@ -38,7 +38,7 @@ export async function recordUnmatchedRow(
       await recordSuspense(deps, finding)
     if (transaction.type !== 'payment') return 'done'
     const { unmatched } = booked
-    if (reversal) await recordRowAgain(deps, transaction, reversal.postedAt, about)
+    if (reversal) await recordReinstatedRow(deps, transaction, reversal.postedAt, about)
     else if (unmatched) {
       const feeOf = ({ providerMinor }: Pick<HouseEntry, 'providerMinor'>) =>
         less(transaction.amountMinor, providerMinor)

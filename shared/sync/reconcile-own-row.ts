@@ -21,7 +21,7 @@ import {
   isCreditedWith,
   paymentFinding,
   type RowWithPayment,
-  recordRowAgain,
+  recordReinstatedRow,
 } from './provider-row.ts'
 import { recordUnmatchedRow } from './reconcile-house-row.ts'
 
@@ -57,7 +57,8 @@ export async function reconcileOwnRow(
     const undone = movements.find((known) => known.transactionId === transactionId)
     const isBooked = ownRow?.transactionId === transactionId || undone !== undefined
     if (row === undefined) return
-    if (current.isVoid && isBooked) return recordRowAgain(deps, transaction, undone?.at, current)
+    if (current.isVoid && isBooked)
+      return recordReinstatedRow(deps, transaction, undone?.at, current)
     // No payment takes a second row of one capture.
     if (!isBooked && (ownRow || current.isVoid))
       return recordUnmatchedRow(deps, transaction, current)

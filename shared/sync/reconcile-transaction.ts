@@ -23,7 +23,7 @@ import {
   paymentFinding,
   type Reconciled,
   type RowWithPayment,
-  recordRowAgain,
+  recordReinstatedRow,
   recordRowFinding,
   rowFinding,
   syncFinding,
@@ -292,6 +292,6 @@ async function bookLaterChange(deps: NewsDeps, { transaction, payment }: RowWith
   if (transaction.type === 'payment' || transaction.status !== 'success') return
   const { reversal, ...booked } = await bookingsOf(deps, houseRowOf(transaction))
   const { unmatched, topup, withdrawal, suspense_refunded: refund } = booked
-  if (reversal) await recordRowAgain(deps, transaction, reversal.postedAt, payment)
+  if (reversal) await recordReinstatedRow(deps, transaction, reversal.postedAt, payment)
   else await bookLateFee(deps, transaction, unmatched ?? topup ?? withdrawal ?? refund, payment)
 }
