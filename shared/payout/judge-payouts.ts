@@ -11,7 +11,7 @@ import { wrongStateError } from '../settlement/close-settlement.ts'
 import type { Settlement } from '../settlement/settlement.ts'
 import { recordedSettlements } from '../settlement/settlement-store.ts'
 import { findPayoutApproval, passWithFigures, payoutFigures } from './payout-figures.ts'
-import { type GateDeps, requireUnrefused } from './payout-gate.ts'
+import { type GateDeps, requireStoredChecks } from './payout-gate.ts'
 
 /** A settlement that may enter a batch, and what its claim must find unchanged. */
 export type Payout = Awaited<ReturnType<typeof passWithFigures>> & {
@@ -142,7 +142,7 @@ function requireEnabled({ enabled }: Client) {
  */
 export async function requireStillPayable(deps: GateDeps, settlement: Settlement) {
   await requireInNoOther(deps, settlement, settlement.batch)
-  const { client } = await requireUnrefused(deps, settlement)
+  const { client } = await requireStoredChecks(deps, settlement)
   requireEnabled(client)
 }
 

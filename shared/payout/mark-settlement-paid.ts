@@ -13,7 +13,7 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
 import { addMs, DAY_MS, later, type Timestamp } from '../time.ts'
 import { alertGrowth } from './alert-growth.ts'
-import { recordOfUse, tellAfterDifference } from './note-use-of-file.ts'
+import { alertUnexpectedAnswer, recordOfUse } from './note-use-of-file.ts'
 import { type PayoutFigures, passWithFigures } from './payout-figures.ts'
 import { type GateDeps, passGate } from './payout-gate.ts'
 
@@ -49,9 +49,9 @@ export async function markSettlementPaid(
     const live = await liveBatchOf(deps, before)
     const batch = live?.number
     const { conditions, refusal, figures, approval } =
-      batch === undefined ? await passFirst(deps, before) : await passAgain(deps, before)
+      batch === undefined ? await passOutsideBatch(deps, before) : await passInBatch(deps, before)
     // Before the change: a crash may repeat the alert, but never loses it.
-    if (refusal && !alerted) await alertDifference(deps, before, refusal)
+    if (refusal && !alerted) await alertPaidThoughRefused(deps, before, refusal)
     alerted ||= refusal !== undefined
     const { closedUntil } = await readWindow(deps, before.clientId)
     const settledAt = later(deps.now(), closedUntil)
@@ -99,7 +99,7 @@ async function paidAfterFailed(
     ? `Its money is in a later settlement: update-client --client_id ${clientId} --payout_hold REASON stops that one`
     : 'Do not run recredit-settlement'
   const hint = `${again} until the bank says whether the money arrived.`
-  await tellAfterDifference(
+  await alertUnexpectedAnswer(
     deps,
     settlementId,
     `Settlement ${settlementId} of client ${clientId} is said to be paid, but it is marked failed. ${hint}`,
@@ -138,13 +138,13 @@ type Passed = {
   readonly approval?: UsedApproval | undefined
 }
 
-async function passFirst(deps: GateDeps, settlement: Settlement): Promise<Passed> {
+async function passOutsideBatch(deps: GateDeps, settlement: Settlement): Promise<Passed> {
   const { approval, ...passed } = await passWithFigures(deps, settlement)
   return { ...passed, approval: approval && useOf(deps, approval) }
 }
 
 /** The batch has used the approval up. */
-async function passAgain(deps: GateDeps, settlement: Settlement): Promise<Passed> {
+async function passInBatch(deps: GateDeps, settlement: Settlement): Promise<Passed> {
   try {
     return { conditions: await passGate(deps, settlement) }
   } catch (error) {
@@ -153,8 +153,12 @@ async function passAgain(deps: GateDeps, settlement: Settlement): Promise<Passed
   }
 }
 
-function alertDifference(deps: PaidDeps, { settlementId, batch }: Settlement, why: GatewayError) {
-  return tellAfterDifference(
+function alertPaidThoughRefused(
+  deps: PaidDeps,
+  { settlementId, batch }: Settlement,
+  why: GatewayError,
+) {
+  return alertUnexpectedAnswer(
     deps,
     settlementId,
     `Settlement ${settlementId} of batch ${batch} was paid by the bank, and is marked paid, ` +

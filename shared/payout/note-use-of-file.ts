@@ -27,7 +27,7 @@ export async function noteUseOfFile(
 ) {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const batch = await batchOf(deps, settlement, number)
-    if (batch?.state === 'cancelled') await tellUseAfterAll(deps, settlement, batch, answered)
+    if (batch?.state === 'cancelled') await alertUseOfCancelled(deps, settlement, batch, answered)
     const use = recordOfUse(batch, answered, { used_at: deps.now() })
     if (use === undefined || (await recordChange(deps, use, {})).applied) return
   }
@@ -36,7 +36,7 @@ export async function noteUseOfFile(
   throw conflict(`batch ${number} is being changed right now; try again`)
 }
 
-async function tellUseAfterAll(
+async function alertUseOfCancelled(
   deps: UseDeps,
   { settlementId, batch: last }: Settlement,
   { number, usedAt }: Batch,
@@ -49,7 +49,7 @@ async function tellUseAfterAll(
       ? ''
       : ` This settlement is in batch ${otherBatch}: if no bank has its file, payout-file ` +
         `--cancel ${otherBatch}, then mark-settlement-${outcome}.`
-  await tellAfterDifference(
+  await alertUnexpectedAnswer(
     deps,
     settlementId,
     `The bank's answer says that settlement ${settlementId} ${IN_WORDS[outcome]} of batch ` +
@@ -60,8 +60,8 @@ async function tellUseAfterAll(
   )
 }
 
-/** Tells that the bank has used a file in spite of what the gateway knows by now. */
-export function tellAfterDifference(
+/** The bank's answer contradicts what the gateway knows by now. */
+export function alertUnexpectedAnswer(
   deps: Pick<Deps, 'alerts' | 'log'>,
   subject: string,
   message: string,

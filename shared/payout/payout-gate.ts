@@ -32,7 +32,7 @@ export type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
  */
 export async function passGate(deps: GateDeps, settlement: Settlement) {
   const { clientId } = settlement
-  const { client, verdict } = await requireUnrefused(deps, settlement)
+  const { client, verdict } = await requireStoredChecks(deps, settlement)
   await requireMatching(deps, settlement, client, verdict)
   return { verdict: requireSameVerdict(clientId, verdict), client: requirePayable(clientId) }
 }
@@ -44,7 +44,7 @@ const FIGURES_MS = 26 * HOUR_MS
 const HISTORY_DAYS = 3
 
 /** The stored part of the gate: the hold, the standing differences, and the times of the audits. */
-export async function requireUnrefused(deps: GateDeps, settlement: Settlement) {
+export async function requireStoredChecks(deps: GateDeps, settlement: Settlement) {
   const { clientId, createdAt } = settlement
   const client = await requireClient(deps, clientId)
   const [verdict, gateway] = await Promise.all([
