@@ -135,13 +135,9 @@ async function settleOnce(deps: SettleDeps, clientId: ClientId, trigger: SettleT
 }
 
 /** If a restore has lost the previous settlement, a recount moves the window back before it. */
-async function requirePreviousSettlement(deps: SettleDeps, { lastSettlementId }: Window) {
-  const previous =
-    lastSettlementId === undefined ? [] : await findSettlements(deps, [lastSettlementId])
-  assertInvariant(
-    previous[0]?.settlementId === lastSettlementId,
-    'the previous settlement of a client is missing',
-  )
+async function requirePreviousSettlement(deps: SettleDeps, { lastSettlementId: id }: Window) {
+  const [previous] = id === undefined ? [] : await findSettlements(deps, [id])
+  assertInvariant(previous?.settlementId === id, 'the previous settlement of a client is missing')
 }
 
 /**
