@@ -121,11 +121,6 @@ export function creditedNewPayment(
   }
 }
 
-type CreditOutcome =
-  | { readonly kind: 'applied'; readonly payment: Payment }
-  | { readonly kind: 'deferred' }
-  | 'again'
-
 /**
  * `creating` to `succeeded`: the customer paid a request whose answer was lost. While an attempt
  * runs, the capture is only remembered, and credited after the attempt.
@@ -136,13 +131,13 @@ export async function creditCreatingPayment(
   news: ProviderNews,
   source: NewsSource,
   held: Steps<string>,
-): Promise<CreditOutcome> {
+) {
   if (action === 'remember') {
     const dueAt = creating.leaseUntil ?? deps.now()
     const write = await rememberCapture(deps, creating, capture.providerPaymentId, dueAt)
     if (!write.applied) return 'again'
     deps.log.info('payment.capture_remembered', { payment_id: creating.paymentId })
-    return { kind: 'deferred' }
+    return { kind: 'deferred' } as const
   }
   let { destination } = news
   if (news.requestStatus === undefined) {
@@ -163,7 +158,7 @@ export async function creditCreatingPayment(
   const { outcome, payment } = await commitTransition(deps, plan, isOfCapture, at)
   if (!outcome.applied) return 'again'
   await endHeld(deps, capture, held)
-  return { kind: 'applied', payment }
+  return { kind: 'applied', payment } as const
 }
 
 type Ids = 'type' | 'providerPaymentId' | 'paymentRequestId' | 'reference'
