@@ -78,12 +78,6 @@ export function recreditEntry(settlement: Settlement, postedAt: Timestamp): Entr
 /** Another operator, or a settlement that raises the fence, may refuse a try. */
 const MAX_TRIES = 5
 
-type GivenBack<Answer> = {
-  readonly answer: Answer
-  readonly after: object
-  readonly steps: Steps<string>
-}
-
 /**
  * Books a settlement's net back to its client, and uses up the approval of the action. Throws 409
  * if a record says that the action was done: after a restore the table may have the record of a
@@ -102,7 +96,10 @@ export async function giveBack<Answer>(
     readonly figures: ApprovedFigures
     readonly assertState: (settlement: Settlement) => void
   },
-  booked: (settlement: Settlement, postedAt: Timestamp) => GivenBack<Answer>,
+  booked: (
+    settlement: Settlement,
+    postedAt: Timestamp,
+  ) => { readonly answer: Answer; readonly after: object; readonly steps: Steps<string> },
 ): Promise<Answer> {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const { records } = await readAuditRecords(deps, settlementId)

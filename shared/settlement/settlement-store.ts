@@ -266,9 +266,9 @@ export async function keepProgress(
   deps: TableDeps,
   clientId: ClientId,
   window: WindowRead,
-  { position, ...sum }: KeptProgress,
+  sum: KeptProgress,
 ) {
-  const progress = { start: window.settledUntil, ...sum, ...(position && { position }) }
+  const progress = { start: window.settledUntil, ...sum }
   const changes = { set: { progress, progressNumber: (window.progressNumber ?? 0) + 1 } }
   await deps.table.write(update(windowKey(clientId), changes, isAsRead(window)))
 }

@@ -30,6 +30,7 @@ const ALERT_GRACE_MS = MINUTE_MS
 
 /** What the provider's rows change of held money. */
 type BookedField = 'providerMinor' | 'refundedMinor' | 'isVoid'
+/** A new item has no such fields: the grants follow the types of steps. */
 type NewSuspense = Omit<Suspense, BookedField | 'notes'>
 
 /** `suspense` is refused if the item exists, because its first writer alerts the operators. */

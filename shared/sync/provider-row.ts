@@ -68,6 +68,7 @@ export function withDisputedAmount(
   return row.amountMinor === payment.notionalMinor && !hasOpenFee ? row : undefined
 }
 
+/** For a row of type payment; `isAboutCredit` is for any row. */
 export function isCreditedWith(
   stored: StoredPayment | undefined,
   row: ProviderTransaction,

@@ -187,23 +187,6 @@ it('goes on during audits on demand, which keep what they find, and alert', asyn
   expect((await verdict()).longSettlements).toHaveProperty(settlementId)
 })
 
-it('is left by an audit on demand without the time for it to the audit of the day, once', async ({
-  long: { deps, client: { clientId } },
-}) => {
-  let readAt = 0
-  const slow = { ...deps, monotonicMs: () => (readAt += 100_000) }
-  const { length } = deps.sent
-  const asked = () => deps.sent.slice(length).map(({ message }) => message.body)
-
-  await auditLedger(slow, clientId)
-
-  expect(asked()).toStrictEqual([{ client_id: clientId }])
-  await auditClient(deps, clientId)
-  const before = asked()
-  await auditLedger(slow, clientId)
-  expect(asked()).toStrictEqual(before)
-})
-
 it('is read again on demand, also after its own audit', async ({
   long: { deps, client, firstKey, pass },
 }) => {
