@@ -71,9 +71,9 @@ describe('the source tree', () => {
   })
 
   it.each([
-    [['functions/', 'shared/'], 1_502],
+    [['functions/', 'shared/'], 1_503],
     [['infra/'], 1_028],
-    [['test/'], 3_340],
+    [['test/'], 3_344],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
     const sources = SOURCES.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 
