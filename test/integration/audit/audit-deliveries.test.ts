@@ -95,8 +95,8 @@ describe('the audit of deliveries', () => {
     const delivered = await deliveredPayment()
     const { deps, deliveryId } = delivered
     await deps.table.write(changeDelivery({ attempts: 2 })(delivered))
-    const attempt = attemptOf(deps, 1, { at: addMs(deps.now(), DAY_MS) })
-    await deps.table.write(put(attemptKey(deliveryId, 1), attempt))
+    const attempt = attemptOf(deps, 2, { at: addMs(deps.now(), DAY_MS) })
+    await deps.table.write(put(attemptKey(deliveryId, 2), attempt))
 
     const found = expect.objectContaining({ what: 'attempt.at', id: deliveryId })
     expect(await delivered.differencesNow()).toContainEqual(found)
