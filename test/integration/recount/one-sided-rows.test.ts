@@ -4,7 +4,7 @@
  */
 
 import { describe, expect } from 'vitest'
-import { paymentIdForKey, referenceOf } from '../../../shared/ids.ts'
+import { paymentIdForKey, referenceOf, subjectOfPayment } from '../../../shared/ids.ts'
 import { shardOf } from '../../../shared/ledger/shard-store.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { minor } from '../../../shared/money.ts'
@@ -12,7 +12,13 @@ import { readAuditRecords } from '../../../shared/operator/audit-record-store.ts
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import type { ProviderPayment } from '../../../shared/provider/provider.ts'
 import { deflateText } from '../../../shared/table/deflated-text.ts'
-import { paymentKey, settlementKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
+import {
+  eventKey,
+  paymentKey,
+  settlementKey,
+  shardKey,
+  windowKey,
+} from '../../../shared/table/keys.ts'
 import { entryKeyOf } from '../../support/money-rows.ts'
 import { aDigestOfShard, aSucceededPayment } from '../../support/paid-builders.ts'
 import { aClientId, succeededKey } from '../../support/payment-builders.ts'
@@ -126,6 +132,18 @@ describe('a pending payment whose event exists after a restore', () => {
 
     await expectPayment(deps, paid, { status, transitions, ...(capture && { paidAt, capture }) })
     await expectBalanced(deps, client)
+  })
+
+  it('takes no unknown reason from an altered event', async () => {
+    const { deps, paid, close, restore } = await anEventAlone({ hasFailed: true })
+    await restore()
+    const before = await paymentOf(deps, paid)
+    const { payment } = paid
+    const event = eventKey(subjectOfPayment(payment.paymentId), 'payment.failed')
+    await alterBody(deps, event, '"failure_reason":"other"', '"failure_reason":"x"')
+
+    expect(await close('failed')).toBeUndefined()
+    expect(await paymentOf(deps, paid)).toStrictEqual(before)
   })
 
   it('is not credited with a second capture that suspense holds', async () => {
