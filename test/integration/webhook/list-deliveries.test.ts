@@ -139,7 +139,10 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     expect((await ask('listWebhookDeliveries', { query })).body).toMatchObject({ message })
     deps.clock.advance(1)
     const { deliveryId } = await storedDelivery(deps, endpoint, { ...ENDED, status: 'succeeded' })
-    expect(await listIds(deps, clientId, query, 1, 1)).toStrictEqual([deliveryId])
+    recorded.calls.length = 0
+    expect(await listIds(recorded.deps, clientId, query, 1, 1)).toStrictEqual([deliveryId])
+    // The endpoints, a page of each from the index, the rows, and their attempts.
+    expect(recorded.calls).toHaveLength(5)
   })
 })
 
