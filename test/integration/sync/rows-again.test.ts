@@ -188,6 +188,19 @@ it.for(FORMS)(
   },
 )
 
+it('our bank may refund a payment while another capture, which names it, is refunded', async ({
+  deps,
+  credited,
+  rows,
+  sync,
+}) => {
+  await sync(rowNow(deps, credited))
+  const ids = { providerPaymentId: 'py-other', reference: credited.reference }
+  rows.push(settledRow(ids, deps.now(), refundFields))
+
+  await expect(refundByBank(deps, credited)).rejects.toThrow('needs an approval of exactly')
+})
+
 it('our bank reads on after a page of unreadable rows, and refunds nothing', async ({
   deps,
   credited,
