@@ -17,6 +17,9 @@ const UNSEEN = {
     'shared/webhook/delivery/list-deliveries.ts listedKeys: condition false 03e6d4aa',
     'shared/webhook/delivery/list-deliveries.ts keysOfPage: choice reversed 7e1a3418',
   ],
+  'A payment may show, or not, what is held in its first minutes.': [
+    'shared/recount/plan-shown.ts withShown: comparison moved 9b8339bf',
+  ],
   'Which side stands first decides nothing of a comparison for equality.': [
     'shared/audit/rows/row-differences.ts namesThatDiffer: field swapped e58c4b77',
   ],
