@@ -87,9 +87,7 @@ async function planClientRow(
       writes.push({ ...ownWrite(findings), lines, ends: ofRow, steps: { client } })
   }
   const stored = ifValid(ClientSchema, row)
-  const unsaid = differences.filter(
-    ({ what, expected }) => what === 'audit_record' && expected === 'a record of its creation',
-  )
+  const unsaid = differences.filter(({ expected }) => expected === 'a record of its creation')
   if (said === undefined && stored && unsaid.length > 0) {
     const record = { action: 'create-client', after: toClientDto(stored) }
     writes.push({ ...ownWrite(findings), lines: unsaid, ends: unsaid, record, steps: {} })
