@@ -53,6 +53,11 @@ async function settleWithoutLate(deps: TestDeps, client: Client) {
   return { settlement, latePayment }
 }
 
+async function recreditAtWindowEnd(deps: TestDeps, settlement: Settlement) {
+  deps.clock.set(settlement.sweptUntil)
+  return recreditFailed(deps, settlement)
+}
+
 async function recreditFailed(deps: TestDeps, settlement: Settlement) {
   return recredit(deps, await fail(deps, settlement))
 }
@@ -224,6 +229,7 @@ it('a recount says when its answer may have no room for all', async () => {
 it.for([
   ['re-credit', 'waits for', recreditFailed],
   ['re-credit', 'is in', recreditFailed],
+  ['re-credit', 'is the first of', recreditAtWindowEnd],
   ['return', 'is in', async (deps, settlement) => bringBack(deps, await payOut(deps, settlement))],
 ] satisfies [string, string, (deps: TestDeps, settlement: Settlement) => Promise<unknown>][])(
   'a recount puts the lost entry of a %s again, which %s the next settlement',
