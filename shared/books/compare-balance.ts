@@ -8,7 +8,6 @@ import { findPaymentsByKey } from '../payment/payment-store.ts'
 import { listOpenSuspense } from '../suspense/list-suspense.ts'
 import { syncJobKey } from '../table/keys.ts'
 import { addMs, DAY_MS, HOUR_MS, msBetween } from '../time.ts'
-import { publishAlert } from '../verdict/verdict-store.ts'
 import { keepBalance, type Question, readBalance, type StoredBalance } from './balance-store.ts'
 import { providerSide } from './provider-side.ts'
 
@@ -26,7 +25,13 @@ type CompareDeps = Pick<
  * to repeat; a lost race writes nothing.
  */
 export async function compareBalance(deps: CompareDeps) {
-  const balance = await withTransitTold(deps, await readBalance(deps))
+  const compared = await compare(deps, await readBalance(deps))
+  // Last, because an alert that fails ends this run: of a failed run an alarm tells.
+  await tellTransitWeekly(deps, await readBalance(deps))
+  return compared
+}
+
+async function compare(deps: CompareDeps, balance: StoredBalance) {
   const begun = balance.question ?? (await ask(deps, balance))
   if (begun === undefined) return { asked: false }
   const round = await headRound(deps)
@@ -73,17 +78,12 @@ export async function compareBalance(deps: CompareDeps) {
 
 const ROUNDS = 3
 const DAYS = 3
-/**
- * Once a week, and published before it is noted, so that a crash repeats the alert. An alert that
- * fails is due in the next run, and stops no comparison.
- */
-async function withTransitTold(deps: CompareDeps, read: StoredBalance): Promise<StoredBalance> {
+/** Published before it is noted, so that a crash repeats the alert. */
+async function tellTransitWeekly(deps: CompareDeps, read: StoredBalance) {
   const now = deps.now()
-  if (read.transitToldAt && read.transitToldAt > addMs(now, -7 * DAY_MS)) return read
-  if (!(await tellTransit(deps))) return read
-  const next = { ...read, transitToldAt: now }
-  // After a lost race every later write of this run fails.
-  return (await keepBalance(deps, read, next)) ? { ...next, version: read.version + 1 } : read
+  if (read.transitToldAt && read.transitToldAt > addMs(now, -7 * DAY_MS)) return
+  await tellTransit(deps)
+  await keepBalance(deps, read, { ...read, transitToldAt: now })
 }
 
 /** Undefined: asked today already, or the provider does not answer. */
@@ -124,7 +124,7 @@ const WITHOUT_ROW = ['fee_assumed', 'transaction_missing']
 
 /**
  * Names the payments whose money has been in transit for more than 30 days (design section 12):
- * their own row has not come. An explained finding is not named again. False: the alert failed.
+ * their own row has not come. An explained finding is not named again.
  */
 async function tellTransit(deps: StoreDeps & Pick<Deps, 'alerts' | 'log'>) {
   const since = addMs(deps.now(), -TOO_LONG_MS)
@@ -138,7 +138,7 @@ async function tellTransit(deps: StoreDeps & Pick<Deps, 'alerts' | 'log'>) {
     ({ openAt, ownRow, isVoid }) => openAt === undefined && !ownRow && isVoid !== true,
   )
   const named = waiting.slice(0, MAX_NAMED).map(({ paymentId }) => paymentId)
-  if (named.length === 0) return true
+  if (named.length === 0) return
   const message = `The provider's own rows of these payments have not come for more than 30 days, so their money is still in transit (${waiting.length} in all): ${named.join(', ')}. Ask the provider about them, then explain their findings with resolve-suspense.`
-  return publishAlert(deps, { kind: 'payment.in_transit', subject: 'provider', message })
+  await deps.alerts.publish({ kind: 'payment.in_transit', subject: 'provider', message })
 }

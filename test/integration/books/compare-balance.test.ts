@@ -151,8 +151,11 @@ describe('compare-balance (design section 12)', () => {
     for (let run = 0; run < 5; run++) await later(deps)
     expect(deps.published.filter(isOfTransit)).toHaveLength(1)
     deps.clock.advance(7 * DAY_SECONDS)
-    expect(await later(deps, withoutTopic(deps))).toMatchObject({ waits: true })
-    await later(deps)
+    const asked = () => deps.provider.countOf('getBalance')
+    const before = asked()
+    await expect(later(deps, withoutTopic(deps))).rejects.toThrow()
+    expect(asked()).toBe(before + 1)
+    expect(await later(deps)).toMatchObject({ waits: true })
 
     const told = deps.published.filter(isOfTransit)
     expect(told).toHaveLength(2)

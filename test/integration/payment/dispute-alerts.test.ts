@@ -185,7 +185,7 @@ describe('the alerts of a dispute', () => {
     deps.clock.set(dueAt)
     const raced = afterFirst(deps, writesTo(suspenseKey(CASE)), () => send(deps, said()))
 
-    await checkSuspenseAlert(raced, { suspenseId: CASE, dueAt })
+    expect(await checkSuspenseAlert(raced, { suspenseId: CASE, dueAt })).toBe(false)
 
     await expectCase(deps, { status: 'open', answerBy: inDays(deps, 7) })
   })
