@@ -78,6 +78,13 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
       expect((await findSuspense(deps, subject))?.amountMinor).toBe(
         cause === 'row_contradicts' ? 100_000 : cause && keptMinor,
       )
+
+      await notify(deps, payment, { ...row, status: 'reversed' })
+      expect((await entriesIn(deps, client)).at(-1)).toMatchObject({
+        providerMinor: 0 - providerMinor,
+        costMinor: 0 - costMinor,
+        otherMinor: 0 - otherMinor,
+      })
     },
   )
 

@@ -110,6 +110,13 @@ describe('the sealer of KMS', () => {
     ])
   })
 
+  it('asks about the longest text that KMS takes', async () => {
+    const { kms, sealer } = mock()
+    kms.on(DecryptCommand).resolves(DECRYPTED)
+
+    expect(await sealer.unseal(Buffer.alloc(6_144).toString('base64'), OWNER)).toBe(SECRET)
+  })
+
   it('asks once in five minutes for deliveries of an endpoint, and after its clock went back', async () => {
     const { kms, sealer, pass } = mock()
     kms.on(DecryptCommand).resolves(DECRYPTED)
