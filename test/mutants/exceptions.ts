@@ -23,6 +23,9 @@ const UNSEEN = {
   'Which side stands first decides nothing of a comparison for equality.': [
     'shared/audit/rows/row-differences.ts namesThatDiffer: field swapped e58c4b77',
   ],
+  'The second look has no such race: two settlements are minutes apart.': [
+    'shared/audit/judged/audit-figures.ts sumUnsettled: field swapped de00ab75',
+  ],
   'A ledger has 17 rows, so the bound has room.': [
     'shared/ledger/ledger-store.ts MOST_ROWS: bound moved c3f038bb',
   ],

@@ -11,6 +11,7 @@ import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import { finding } from '../../../shared/suspense/record-suspense.ts'
 import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { destinationKey, notedKey, paymentKey, suspenseKey } from '../../../shared/table/keys.ts'
+import { settledRow } from '../../support/fake-provider.ts'
 import { aHouseRow, entryKeyOf } from '../../support/money-rows.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { succeededKey } from '../../support/payment-builders.ts'
@@ -22,6 +23,7 @@ import type { TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { send } from '../payment/dispute-news.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
+import { refundFields } from '../sync/held-money.ts'
 import { syncRows } from './torn-flows.ts'
 import { recount } from './torn-world.ts'
 
@@ -128,6 +130,45 @@ it.for(['lost', 'unreadable', 'changed'])(
     expect(await dueAtOf(deps, 'alert', about.id)).toBeDefined()
   },
 )
+
+it('a recount gives a resolved case the notes of its record', async ({ deps, client }) => {
+  const { reference } = await creditedPayment(deps, client)
+  const suspenseId = `mi-${deps.newId()}`
+  await send(deps, { id: suspenseId, reference_id: reference })
+  await resolveSuspense(deps, { suspenseId, operator: 'a', resolution: 'answered', notes: 'sent' })
+  await alter(deps, suspenseKey(suspenseId), { notes: 'altered', amount_minor: 1 })
+  deps.clock.advance(120)
+
+  await recount(deps, client)
+
+  const shown = { status: 'resolved', state: 'action_required', notes: 'sent' }
+  expect(await rawItem(deps, suspenseKey(suspenseId))).toMatchObject(shown)
+})
+
+it('a recount brings two movements back, each with the time of its own event', async ({
+  deps,
+  client,
+}) => {
+  const { payment, ...paid } = await creditedPayment(deps, client)
+  deps.provider.transactions.push(rowNow(deps, { payment, ...paid }))
+  await syncRows(deps)
+  const key = paymentKey(payment.paymentId)
+  const before = await rawItem(deps, key)
+  for (const transactionId of ['txn_b', 'txn_a']) {
+    deps.clock.advance(600)
+    deps.provider.transactions.push(
+      settledRow(paid, deps.now(), { ...refundFields, transactionId, amountMinor: minor(9_000) }),
+    )
+    await syncRows(deps)
+  }
+  const moved = await rawItem(deps, key)
+  await putRaw(deps, before)
+  deps.clock.advance(120)
+
+  await recount(deps, client)
+
+  expect(await rawItem(deps, key)).toStrictEqual(moved)
+})
 
 it.for([
   ['an open', 'unreadable'],
