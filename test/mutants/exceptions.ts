@@ -38,6 +38,7 @@ const UNSEEN = {
   ],
   'The code before it has decided this already; only the type needs it.': [
     'shared/money.ts AdjustedMinorSchema: condition dropped e1f9db2d',
+    'shared/posting/adjust-ledger.ts assertWithinBounds: comparison moved 0bb6b54a',
     'shared/payout/count-findings.ts mayBeIn: condition false 9b98ebf5',
     'shared/posting/assume-fee.ts postOverduePayment: operand dropped cd046481',
     'shared/recount/plan-figures.ts planFigures: operand dropped 8c6f335f',

@@ -20,7 +20,7 @@ import { aLonePayment, standingOf } from '../../support/settlement-builders.ts'
 import { creditedPayment, paymentOf, rowNow } from '../../support/synced-payment.ts'
 import { alter, erase, putRaw, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
-import { dueAtOf } from '../../support/webhook-builders.ts'
+import { dueAtOf, storedEndpoint } from '../../support/webhook-builders.ts'
 import { send } from '../payment/dispute-news.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 import { refundFields } from '../sync/held-money.ts'
@@ -93,6 +93,7 @@ it('a recount heals a dispute whose row the provider has ended since', async ({ 
 
 it('a recount heals a refund of a row that an operator took over', async ({ deps, client }) => {
   const paid = await aSucceededPayment(deps, client)
+  await storedEndpoint(deps, { clientId: client.clientId, eventTypes: ['payment.reversed'] })
   await bookUnmatchedRow(deps, aHouseRow(deps, 'txn-transfer', -30_000))
   await refundPayment(deps, {
     ...paid,
@@ -100,6 +101,7 @@ it('a recount heals a refund of a row that an operator took over', async ({ deps
     amountMinor: minor(30_000),
     providerTransactionId: 'txn-transfer',
   })
+  expect(deps.sent).toMatchObject([{ queue: 'webhooks' }])
   await loseEntry(deps, paid, 'refund')
   deps.clock.advance(120)
 
