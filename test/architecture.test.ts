@@ -73,7 +73,7 @@ describe('the source tree', () => {
   it.each([
     [['functions/', 'shared/'], 1_503],
     [['infra/'], 1_028],
-    [['test/'], 3_348],
+    [['test/'], 3_350],
   ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
     const sources = SOURCES.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 
