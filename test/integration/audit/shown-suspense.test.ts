@@ -18,16 +18,17 @@ it('the audit takes from the event when money was held that a restore lost', asy
   await storedEndpoint(deps, { clientId: client.clientId, eventTypes: ['payment.held'] })
   const key = paymentKey(payment.paymentId)
   const before = await rawItem(deps, key)
+  const suspenseId = deps.newId()
   const hold = async () => {
     deps.clock.advance(600)
     const about = { cause: 'second_capture', payment } as const
-    await holdMoney(deps, someHeldMoney(deps, 'py-second', 60_000, about))
+    await holdMoney(deps, someHeldMoney(deps, suspenseId, 60_000, about))
     deps.clock.advance(600)
   }
   await hold()
   await putRaw(deps, before)
-  await erase(deps, suspenseKey('py-second'))
-  await erase(deps, notedKey({ suspenseId: 'py-second', clientId: client.clientId }))
+  await erase(deps, suspenseKey(suspenseId))
+  await erase(deps, notedKey({ suspenseId, clientId: client.clientId }))
 
   await hold()
 

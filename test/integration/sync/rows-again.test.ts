@@ -3,13 +3,17 @@ import { expect, vi } from 'vitest'
 import { drainSlot } from '../../../shared/due-work/drain-slot.ts'
 import { DUE_ALERTS } from '../../../shared/due-work/due-kinds.ts'
 import { minor } from '../../../shared/money.ts'
+import { bookUnmatchedRow } from '../../../shared/posting/house-journal.ts'
 import { refundPayment } from '../../../shared/posting/refund-payment.ts'
 import { suspenseKey } from '../../../shared/table/keys.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
 import { settledRow } from '../../support/fake-provider.ts'
+import { aHouseRow } from '../../support/money-rows.ts'
+import { aLoneClient } from '../../support/settlement-builders.ts'
 import { creditedPayment, type PaidUpstream, rowNow } from '../../support/synced-payment.ts'
 import { alter, rawItem } from '../../support/tampering.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
+import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { resolve } from '../payment/suspense-test.ts'
 import { recount } from '../recount/torn-world.ts'
 import { heldTest, refundFields } from './held-money.ts'
@@ -199,6 +203,19 @@ it('our bank may refund a payment while another capture, which names it, is refu
   rows.push(settledRow(ids, deps.now(), refundFields))
 
   await expect(refundByBank(deps, credited)).rejects.toThrow('needs an approval of exactly')
+})
+
+it('a refund by a transfer is told to the merchant at once', async () => {
+  const { deps, client } = await aLoneClient()
+  const { payment } = await creditedPayment(deps, client)
+  await storedEndpoint(deps, { clientId: client.clientId, eventTypes: ['payment.reversed'] })
+  await bookUnmatchedRow(deps, aHouseRow(deps, 'txn-transfer', -30_000))
+  const { length } = deps.sent
+
+  const amounts = { amountMinor: minor(30_000), providerTransactionId: 'txn-transfer' }
+  await refundPayment(deps, { ...payment, ...amounts, operator: 'ana' })
+
+  expect(deps.sent.slice(length)).toMatchObject([{ queue: 'webhooks' }])
 })
 
 it('our bank reads on after a page of unreadable rows, and refunds nothing', async ({
