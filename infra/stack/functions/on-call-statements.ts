@@ -26,7 +26,7 @@ export function onCallStatements(
       'events:EnableRule',
       'events:ListTargetsByRule',
     ],
-    // Not the rule of protections: nobody on call may silence the alert of a weakened protection.
+    // Without the rule of protections: its alert says who weakens a protection.
     resources: scheduleNames(stage).map((rule) => arnOf(scope, 'events', `rule/${rule}`)),
   }
   return [...looks(names), ...repairs(names), schedules, ...queues(names), ...keyUse(names, data)]
